@@ -1,0 +1,84 @@
+/** Owns the interfaces through which the domain keeps things, and the shapes it keeps. Knows no database. */
+import type { Usage, UsageSource } from '../generation/usage.ts';
+
+export type Scope = 'inference' | 'usage' | 'admin';
+export type KeyStatus = 'active' | 'disabled' | 'revoked';
+
+/** A key as stored: never the secret, only its keyed hash (hex) and the last four characters. Times: unix ms. */
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string;
+  readonly accountId: string;
+  readonly workspaceId: string;
+  readonly hash: string;
+  readonly last4: string;
+  /** After a rotation with grace, the old secret's hash and when it stops to work; else both null. */
+  readonly previousHash: string | null;
+  readonly previousExpiresAtMs: number | null;
+  /** Model names, `*` stands for any run of characters; null: every model of the workspace. */
+  readonly models: readonly string[] | null;
+  /** CIDR ranges or addresses of callers; null: any. */
+  readonly ips: readonly string[] | null;
+  readonly scopes: readonly Scope[];
+  readonly status: KeyStatus;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+export interface StoredWorkspace {
+  readonly id: string;
+  readonly accountId: string;
+  /** As StoredKey.models; null: every model. */
+  readonly models: readonly string[] | null;
+  readonly createdAtMs: number;
+}
+
+export interface AttemptRecord {
+  readonly provider: string;
+  readonly model: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly duration_ms: number;
+}
+
+/** One call's record, in the words and units of contract.md section 9. `cost_nano_usd` is a decimal string; null: unpriced. */
+export interface CallRecord {
+  readonly request_id: string;
+  /** Unix ms of arrival; printed as ISO 8601. */
+  readonly at_ms: number;
+  readonly account: string;
+  readonly workspace: string;
+  readonly key_id: string;
+  readonly key_name: string;
+  readonly end_user: string | null;
+  readonly session: string | null;
+  readonly protocol: 'chat' | 'messages';
+  readonly model: string | null;
+  readonly served_model: string | null;
+  readonly provider: string | null;
+  readonly stream: boolean;
+  readonly status: number;
+  readonly error: string | null;
+  readonly finish_reason: string | null;
+  readonly usage: Usage;
+  readonly usage_source: UsageSource;
+  readonly price_version: string | null;
+  readonly cost_nano_usd: string | null;
+  readonly ttfb_ms: number | null;
+  readonly duration_ms: number;
+  readonly attempts: readonly AttemptRecord[];
+}
+
+/** Keeps records. The promise resolves only once the record is durable on disk; it rejects when it could not be kept. */
+export interface CallRecorder {
+  append(record: CallRecord): Promise<void>;
+  /** False once writes fail: the service then answers 503 and is not ready. */
+  writable(): boolean;
+}
+
+export interface CallFilter {
+  readonly limit: number;
+  readonly sinceMs: number | null;
+  readonly requestId: string | null;
+  readonly keyId: string | null;
+}
