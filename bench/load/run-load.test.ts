@@ -1,0 +1,101 @@
+/** Tests the load generator against the bench's own upstream, and against servers that answer wrongly. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { CASES } from '../cases.ts';
+import { startUpstream, type Upstream } from '../upstream/start-upstream.ts';
+import type { LoadPlan, LoadResult } from './load-plan.ts';
+import { runLoad } from './run-load.ts';
+import { FAILURES_MAX } from './tally.ts';
+
+let upstream: Upstream;
+beforeAll(() => {
+  upstream = startUpstream(0);
+});
+afterAll(() => upstream.stop());
+
+function planFor(port: number, name: string): LoadPlan {
+  const benchCase = CASES.find((one) => one.name === name);
+  if (benchCase === undefined) throw new Error(`no case ${name}`);
+  return {
+    port,
+    path: '/v1/chat/completions',
+    headers: {},
+    body: benchCase.renderBody(),
+    expect: benchCase.expect,
+    connections: 3,
+    warmupMs: 20,
+    windowMs: 80,
+    watch: { subject: process.pid },
+  };
+}
+
+/** Runs a load on a server that writes `reply` to each connection's first bytes and then closes it or not. */
+async function loadOn(reply: string, close: boolean): Promise<LoadResult> {
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket) {
+        socket.write(reply);
+        if (close) socket.end();
+      },
+    },
+  });
+  try {
+    return await runLoad(planFor(listener.port, 'plain'));
+  } finally {
+    listener.stop(true);
+  }
+}
+
+const JSON_BODY = JSON.stringify({ choices: [{ finish_reason: 'stop' }], usage: { total_tokens: 123 } });
+
+describe('a load run', () => {
+  test.each(['plain', 'burst', 'agent'])('%s: every call is answered, counted and timed', async (name) => {
+    const result = await runLoad(planFor(upstream.port, name));
+    expect(result.firstFailure).toBeNull();
+    expect(result.calls).toBeGreaterThan(3);
+    expect(result.reconnects).toBe(0);
+    expect(result.events).toBeGreaterThanOrEqual(name === 'burst' ? (result.calls - 3) * 100 : 0);
+    expect(result.callMs.p50).toBeGreaterThan(0);
+    expect(result.callMs.p99).toBeGreaterThanOrEqual(result.firstMs.p50 ?? 0);
+    expect(Object.keys(result.cpuMs).sort()).toEqual(['load', 'subject']);
+  });
+
+  test('paced streams give events while they run, near one per 10 ms and connection', async () => {
+    const result = await runLoad({ ...planFor(upstream.port, 'paced'), warmupMs: 50, windowMs: 300 });
+    expect(result.firstFailure).toBeNull();
+    expect(result.events).toBeGreaterThan(40);
+    expect(result.events).toBeLessThan(110);
+  });
+
+  test('a failing server is counted, named, and not hammered', async () => {
+    const { calls, failures, firstFailure } = await loadOn('HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\nno', false);
+    expect(calls).toBe(0);
+    expect(failures).toBeGreaterThanOrEqual(FAILURES_MAX);
+    expect(failures).toBeLessThan(FAILURES_MAX + 4);
+    expect(firstFailure).toBe('status: found 500, expected 200; no');
+  });
+
+  test('an answer that is cut is a failure', async () => {
+    const { firstFailure } = await loadOn('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"a"', true);
+    expect(firstFailure).toBe('the connection closed in the middle of an answer');
+  });
+
+  test('a server that closes before any answer is a failure', async () => {
+    expect((await loadOn('', true)).firstFailure).toContain('closed before any answer');
+  });
+
+  test('a refused connection is a failure', async () => {
+    const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+    const { port } = listener;
+    listener.stop(true);
+    expect((await runLoad(planFor(port, 'plain'))).firstFailure).toContain(`connect to 127.0.0.1:${port}`);
+  });
+
+  test('a connection that the server closes after each answer is opened again', async () => {
+    const head = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${JSON_BODY.length}\r\n\r\n`;
+    const { calls, failures } = await loadOn(`${head}${JSON_BODY}`, true);
+    expect(calls).toBeGreaterThan(3);
+    expect(failures).toBe(0);
+  });
+});

@@ -1,0 +1,57 @@
+/** Owns one load run: warm-up, a timed window, and the end of what still runs. Judges no result. */
+import { readCpuMs } from '../process/process-usage.ts';
+import { type DrivenConnection, driveConnection } from './drive-connection.ts';
+import type { LoadPlan, LoadResult } from './load-plan.ts';
+import { renderRequest } from './render-request.ts';
+import { createTally, summarizeLatency } from './tally.ts';
+
+/** Longer than a paced stream lasts: what does not end by then is dropped. */
+const DRAIN_MS = 1500;
+/** Clients do not all begin in the same moment, as real ones do not; 100 of them take a little over 50 ms. */
+const CONNECTIONS_PER_MS = 2;
+
+function readCpuByRole(plan: LoadPlan): Record<string, number> {
+  const own = process.cpuUsage();
+  const cpuMs: Record<string, number> = { load: (own.user + own.system) / 1000 };
+  for (const [role, pid] of Object.entries(plan.watch)) cpuMs[role] = readCpuMs(pid);
+  return cpuMs;
+}
+
+/**
+ * Sends calls over `plan.connections` connections and counts what comes back. CPU time is read by this process at the
+ * window's very ends, so that calls and CPU belong to the same span. Ends early where the subject keeps failing.
+ */
+export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  const request = renderRequest(plan.path, plan.port, plan.headers, plan.body);
+  const tally = createTally();
+  const clients: DrivenConnection[] = [];
+  const warmEnd = Bun.sleep(plan.warmupMs);
+  for (let opened = 0; opened < plan.connections; opened += 1) {
+    clients.push(driveConnection(plan.port, request, plan.expect, tally));
+    if (opened % CONNECTIONS_PER_MS === 0) await Bun.sleep(1);
+  }
+
+  await Promise.race([warmEnd, tally.broken]);
+  const startedAt = performance.now();
+  const before = readCpuByRole(plan);
+  tally.phase = 'window';
+  await Promise.race([Bun.sleep(plan.windowMs), tally.broken]);
+  tally.phase = 'drain';
+  const windowMs = performance.now() - startedAt;
+  const after = readCpuByRole(plan);
+
+  await Promise.race([Promise.all(clients.map((client) => client.done)), Bun.sleep(DRAIN_MS)]);
+  for (const client of clients) client.abandon();
+
+  return {
+    windowMs,
+    calls: tally.calls,
+    events: tally.events,
+    failures: tally.failures,
+    firstFailure: tally.firstFailure,
+    reconnects: tally.reconnects,
+    callMs: summarizeLatency(tally.callMs),
+    firstMs: summarizeLatency(tally.firstMs),
+    cpuMs: Object.fromEntries(Object.entries(after).map(([role, ms]) => [role, ms - (before[role] ?? 0)])),
+  };
+}

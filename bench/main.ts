@@ -1,0 +1,62 @@
+/** Owns the start and end of `npm run bench`: options, rig, rounds, report, exit status. Measures nothing itself. */
+import { writeFileSync } from 'node:fs';
+import { readMachineFacts } from './machine.ts';
+import { type BenchOptions, parseOptions, USAGE_TEXT, WrongUsage } from './options.ts';
+import { exitOnSignals } from './process/exit-on-signals.ts';
+import { renderCase, renderGaps, renderMachine, renderTargets } from './render-report.ts';
+import { startRig, startSubjects } from './rig.ts';
+import { runRounds } from './run-rounds.ts';
+import { summarize } from './summarize.ts';
+import { judgeTargets } from './targets.ts';
+
+function report(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Resolves with the exit status: 0, or 1 where `--strict` and a target does not hold. */
+async function runBench(options: BenchOptions): Promise<number> {
+  const { cases, rounds, timing } = options;
+  const machine = readMachineFacts();
+  const rig = await startRig(options.tollgateCommand);
+  try {
+    const { running, skipped } = await startSubjects(rig, options.subjects);
+    report(`running ${[...running.keys()].map(({ name }) => name).join(', ')}`);
+    const { measurements, leftOut } = await runRounds({
+      cases,
+      subjects: running,
+      upstreamPid: rig.upstreamPid,
+      rounds,
+      timing,
+      onProgress: report,
+    });
+    const names = options.subjects.map(({ name }) => name);
+    const rows = summarize(measurements, cases, names);
+    const targets = judgeTargets(measurements, cases);
+    const titles = new Map(options.subjects.map(({ name, title }) => [name, title]));
+
+    const parts = [
+      renderMachine(machine),
+      ...cases.map((benchCase) => renderCase(benchCase, rows, measurements, titles)),
+      renderTargets(targets, cases),
+      renderGaps(skipped, leftOut),
+    ];
+    process.stdout.write(`${parts.filter((part) => part !== '').join('\n\n')}\n\n`);
+    const summary = { machine, rounds, timing, skipped, leftOut, rows, targets };
+    if (options.jsonFile === null) process.stdout.write(`${JSON.stringify(summary)}\n`);
+    else writeFileSync(options.jsonFile, `${JSON.stringify({ ...summary, measurements }, null, 2)}\n`);
+    return options.strict && targets.some(({ verdict }) => verdict !== 'met') ? 1 : 0;
+  } finally {
+    await rig.stop();
+  }
+}
+
+exitOnSignals();
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === null) process.stdout.write(`${USAGE_TEXT}\n`);
+  else process.exitCode = await runBench(options);
+} catch (error) {
+  report(error instanceof WrongUsage ? `${error.message}\n\n${USAGE_TEXT}` : String(error));
+  process.exitCode = error instanceof WrongUsage ? 2 : 1;
+}

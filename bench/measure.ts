@@ -1,0 +1,67 @@
+/** Owns one measurement: one subject under one case for one window. Neither repeats nor compares. */
+import { fileURLToPath } from 'node:url';
+import type { BenchCase, CaseName } from './cases.ts';
+import type { LoadPlan, LoadResult } from './load/load-plan.ts';
+import { type MemorySample, readMemory } from './process/process-usage.ts';
+import { resetPeakMemory } from './process/reset-peak-memory.ts';
+import { startGroup } from './process/start-group.ts';
+import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
+
+const LOAD_SCRIPT = fileURLToPath(new URL('load/main.ts', import.meta.url));
+/** Beyond warm-up and window: the generator's start, its drain, and a slow machine. */
+const LOAD_GRACE_MS = 15_000;
+
+export interface Timing {
+  readonly warmupMs: number;
+  readonly windowMs: number;
+  /** Quiet time after the load, before settled memory is read. */
+  readonly settleMs: number;
+}
+
+export interface Measurement {
+  readonly subject: SubjectName;
+  readonly case: CaseName;
+  readonly round: number;
+  readonly load: LoadResult;
+  /** Each process of the subject after `settleMs`; the peak is this measurement's own where `peakIsOwn`. */
+  readonly memory: readonly MemorySample[];
+  readonly peakIsOwn: boolean;
+}
+
+async function runLoadProcess(plan: LoadPlan): Promise<LoadResult> {
+  const group = startGroup({ command: [process.execPath, LOAD_SCRIPT], stdin: new Blob([JSON.stringify(plan)]) });
+  try {
+    const [line] = await group.waitForOutput(/^\{.*\}$/m, plan.warmupMs + plan.windowMs + LOAD_GRACE_MS);
+    const result: LoadResult = JSON.parse(line);
+    return result;
+  } finally {
+    await group.stop();
+  }
+}
+
+/** Loads a running subject from a process of its own and reads what it cost. Failed calls are in the result, not thrown. */
+export async function measure(
+  subject: Subject,
+  running: RunningSubject,
+  benchCase: BenchCase,
+  upstreamPid: number,
+  round: number,
+  timing: Timing,
+): Promise<Measurement> {
+  const { port, path, headers, group } = running;
+  const peakIsOwn = resetPeakMemory(group.pid);
+  const load = await runLoadProcess({
+    port,
+    path,
+    headers,
+    body: benchCase.renderBody(),
+    expect: benchCase.expect,
+    connections: benchCase.connections,
+    warmupMs: timing.warmupMs,
+    windowMs: timing.windowMs,
+    watch: { subject: group.pid, upstream: upstreamPid },
+  });
+  await Bun.sleep(timing.settleMs);
+  const memory = readMemory(group.pid);
+  return { subject: subject.name, case: benchCase.name, round, load, memory, peakIsOwn };
+}

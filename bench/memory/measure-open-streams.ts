@@ -1,0 +1,44 @@
+/** Owns the measuring of what an open, nearly idle stream costs a gateway in resident memory. */
+import { readResidentBytes } from '../process/process-usage.ts';
+import { openStreams, type StreamTarget } from './open-stream.ts';
+
+export interface OpenStreamsPlan extends StreamTarget {
+  /** Leader of the gateway's processes. */
+  readonly pid: number;
+  readonly streams: number;
+  /** Time between the last stream's first event and the reading of memory. */
+  readonly settleMs: number;
+}
+
+export interface OpenStreamsResult {
+  readonly opened: number;
+  /** Streams that still ran when memory was read: the same as `opened`, or the gateway dropped some. */
+  readonly stillOpen: number;
+  readonly failures: number;
+  readonly firstFailure: string | null;
+  readonly beforeBytes: number;
+  readonly afterBytes: number;
+  /** Growth of resident memory divided by the streams opened; null where none opened. */
+  readonly bytesPerStream: number | null;
+}
+
+const OPENING_AT_ONCE = 100;
+
+/** Opens the streams (an event each two seconds), waits, reads memory, closes them all. Rejects only where /proc cannot be read. */
+export async function measureOpenStreams(plan: OpenStreamsPlan): Promise<OpenStreamsResult> {
+  const beforeBytes = readResidentBytes(plan.pid);
+  const { streams, failures, firstFailure } = await openStreams(
+    plan,
+    'bench-slow',
+    plan.streams,
+    OPENING_AT_ONCE,
+    () => {},
+  );
+  await Bun.sleep(plan.settleMs);
+  const afterBytes = readResidentBytes(plan.pid);
+  const stillOpen = streams.filter(({ ended }) => ended === null).length;
+  for (const stream of streams) stream.close();
+  const opened = streams.length;
+  const bytesPerStream = opened === 0 ? null : Math.round((afterBytes - beforeBytes) / opened);
+  return { opened, stillOpen, failures, firstFailure, beforeBytes, afterBytes, bytesPerStream };
+}

@@ -1,0 +1,101 @@
+/** Owns the measuring of what clients that stop reading do to a gateway: its memory, and a neighbour's waiting time. */
+import type { Latency } from '../load/load-plan.ts';
+import { runLoad } from '../load/run-load.ts';
+import { readResidentBytes } from '../process/process-usage.ts';
+import { openStreams, type StreamTarget } from './open-stream.ts';
+
+export interface StalledReadersPlan extends StreamTarget {
+  /** Leader of the gateway's processes. */
+  readonly pid: number;
+  readonly readers: number;
+  /** How long the readers stall; the neighbour calls all the while, and for a quarter of it before. */
+  readonly durationMs: number;
+  /** Growth of resident memory that ends the run early, to spare the machine. */
+  readonly growthBytesMax: number;
+}
+
+export interface StalledReadersResult {
+  readonly opened: number;
+  readonly failures: number;
+  readonly firstFailure: string | null;
+  /** Before any reader, the highest seen while they stalled, and at the end, readers still connected. */
+  readonly beforeBytes: number;
+  readonly peakBytes: number;
+  readonly afterBytes: number;
+  /** Growth from `beforeBytes` to `peakBytes` per reader; null where none opened. */
+  readonly bytesPerReader: number | null;
+  /** True where `growthBytesMax` was passed: the gateway does not hold its upstream back. */
+  readonly stoppedEarly: boolean;
+  /** Plain calls of a neighbour with the same key, before and while the readers stall. */
+  readonly neighbourBefore: Latency;
+  readonly neighbourDuring: Latency;
+  readonly neighbourFailures: number;
+}
+
+const NEIGHBOUR_CONNECTIONS = 2;
+const NEIGHBOUR_BODY = JSON.stringify({ model: 'bench', messages: [{ role: 'user', content: 'Count the carts.' }] });
+const OPENING_AT_ONCE = 20;
+const SAMPLE_EVERY_MS = 100;
+
+/** Samples memory until `until` settles or it passes `limitBytes`; returns the highest value. */
+async function watchMemory(pid: number, until: Promise<unknown>, limitBytes: number): Promise<number> {
+  let running = true;
+  const stop = () => {
+    running = false;
+  };
+  until.then(stop, stop);
+  let peakBytes = readResidentBytes(pid);
+  while (running && peakBytes <= limitBytes) {
+    await Promise.race([until, Bun.sleep(SAMPLE_EVERY_MS)]);
+    peakBytes = Math.max(peakBytes, readResidentBytes(pid));
+  }
+  return peakBytes;
+}
+
+function callNeighbour(plan: StalledReadersPlan, windowMs: number) {
+  const { port, path, headers } = plan;
+  return runLoad({
+    port,
+    path,
+    headers,
+    body: NEIGHBOUR_BODY,
+    expect: { kind: 'json' },
+    connections: NEIGHBOUR_CONNECTIONS,
+    warmupMs: 100,
+    windowMs,
+    watch: {},
+  });
+}
+
+/** Opens endless streams, stops reading them, and watches. What fails is in the result, not thrown. */
+export async function measureStalledReaders(plan: StalledReadersPlan): Promise<StalledReadersResult> {
+  const before = await callNeighbour(plan, plan.durationMs / 4);
+  const beforeBytes = readResidentBytes(plan.pid);
+  const limitBytes = beforeBytes + plan.growthBytesMax;
+
+  const opening = openStreams(plan, 'bench-endless', plan.readers, OPENING_AT_ONCE, (stream) => stream.pause());
+  const openingPeak = await watchMemory(plan.pid, opening, Number.POSITIVE_INFINITY);
+  const { streams, failures, firstFailure } = await opening;
+
+  const neighbour = callNeighbour(plan, plan.durationMs);
+  const stallPeak = await watchMemory(plan.pid, neighbour, limitBytes);
+  const afterBytes = readResidentBytes(plan.pid);
+  for (const stream of streams) stream.close();
+  const during = await neighbour;
+
+  const opened = streams.length;
+  const peakBytes = Math.max(openingPeak, stallPeak);
+  return {
+    opened,
+    failures,
+    firstFailure,
+    beforeBytes,
+    peakBytes,
+    afterBytes,
+    bytesPerReader: opened === 0 ? null : Math.round((peakBytes - beforeBytes) / opened),
+    stoppedEarly: peakBytes > limitBytes,
+    neighbourBefore: before.callMs,
+    neighbourDuring: during.callMs,
+    neighbourFailures: before.failures + during.failures,
+  };
+}

@@ -1,0 +1,9 @@
+/** Owns the command `bun bench/memory/stalled-readers.ts`: memory and a neighbour's wait while clients stop reading. */
+import { measureStalledReaders } from './measure-stalled-readers.ts';
+import { runMemoryTool } from './run-memory-tool.ts';
+
+const GROWTH_BYTES_MAX = 2 ** 31;
+
+await runMemoryTool({ count: 200, seconds: 10 }, (target, readers, durationMs) =>
+  measureStalledReaders({ ...target, readers, durationMs, growthBytesMax: GROWTH_BYTES_MAX }),
+);

@@ -1,0 +1,109 @@
+/** Owns the bench's command line: its flags, their bounds, and the words when one is wrong. */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type BenchCase, CASES } from './cases.ts';
+import type { Timing } from './measure.ts';
+import { OWN_TOLLGATE } from './rig.ts';
+import type { Subject } from './subjects/subject.ts';
+import { SUBJECTS } from './subjects/subjects.ts';
+
+export interface BenchOptions {
+  readonly subjects: readonly Subject[];
+  readonly cases: readonly BenchCase[];
+  readonly rounds: number;
+  readonly timing: Timing;
+  /** File for the whole result; null: a summary as one line on standard output. */
+  readonly jsonFile: string | null;
+  readonly strict: boolean;
+  /** Launcher of the Tollgate to measure, absolute. */
+  readonly tollgateCommand: string;
+}
+
+export const USAGE_TEXT = `bench/main.ts: CPU, latency and memory per call, on one upstream and one machine
+  --only A,B       subjects: ${SUBJECTS.map(({ name }) => name).join(', ')} (default: all that run here)
+  --case A,B       cases: ${CASES.map(({ name }) => name).join(', ')} (default: all)
+  --seconds N      timed seconds per measurement, 0.2 to 60 (default 2.2)
+  --rounds N       rounds over all subjects, 1 to 20 (default 3)
+  --quick          one short round: at most 45 seconds, rough numbers
+  --json FILE      the whole result as JSON into FILE, not a summary on standard output
+  --skip-portkey   leave Portkey out (the first run installs it from npm)
+  --tollgate PATH  the launcher to measure (default: this checkout's bin/tollgate)
+  --strict         exit with 1 where a target is missed, failed or not measured
+  --help`;
+
+/** The command line is wrong; the message says how. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/** Entries of `table` that a comma-separated list names, in the table's order; all where there is no list. */
+function chooseNamed<Entry extends { readonly name: string }>(
+  flag: string,
+  list: string | undefined,
+  table: readonly Entry[],
+): readonly Entry[] {
+  if (list === undefined) return table;
+  const names = list.split(',').map((name) => name.trim());
+  const known = table.map(({ name }) => name);
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong !== undefined) throw new WrongUsage(`${flag}: found "${wrong}", expected some of ${known.join(', ')}`);
+  return table.filter(({ name }) => names.includes(name));
+}
+
+function parseNumber(flag: string, text: string | undefined, least: number, most: number): number | null {
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (text.trim() !== '' && value >= least && value <= most) return value;
+  throw new WrongUsage(`${flag}: found "${text}", expected a number from ${least} to ${most}`);
+}
+
+function chooseTiming(quick: boolean, seconds: number | null): Timing {
+  const defaults = quick
+    ? { warmupMs: 300, windowMs: 800, settleMs: 100 }
+    : { warmupMs: 600, windowMs: 2200, settleMs: 300 };
+  return seconds === null ? defaults : { ...defaults, windowMs: seconds * 1000 };
+}
+
+/** Parses the arguments after the script's name; null where help was asked for. Throws WrongUsage. */
+export function parseOptions(args: readonly string[]): BenchOptions | null {
+  let values: ReturnType<typeof parseFlags>;
+  try {
+    values = parseFlags(args);
+  } catch (error) {
+    throw new WrongUsage(error instanceof Error ? error.message : String(error));
+  }
+  if (values.help) return null;
+  const rounds = parseNumber('--rounds', values.rounds, 1, 20);
+  if (rounds !== null && !Number.isInteger(rounds)) {
+    throw new WrongUsage(`--rounds: found "${values.rounds}", expected a whole number`);
+  }
+  return {
+    subjects: chooseNamed('--only', values.only, SUBJECTS).filter(
+      ({ name }) => name !== 'portkey' || !values['skip-portkey'],
+    ),
+    cases: chooseNamed('--case', values.case, CASES),
+    rounds: rounds ?? (values.quick ? 1 : 3),
+    timing: chooseTiming(values.quick, parseNumber('--seconds', values.seconds, 0.2, 60)),
+    jsonFile: values.json === undefined ? null : resolve(values.json),
+    strict: values.strict,
+    tollgateCommand: values.tollgate === undefined ? OWN_TOLLGATE : resolve(values.tollgate),
+  };
+}
+
+function parseFlags(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string' },
+      case: { type: 'string' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      'skip-portkey': { type: 'boolean', default: false },
+      tollgate: { type: 'string' },
+      strict: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  }).values;
+}

@@ -1,0 +1,28 @@
+/** Owns the last line of defence: a process that kills the bench's process groups when the bench itself was killed. */
+
+export {};
+
+/**
+ * Reads lines `+GROUP` and `-GROUP` from standard input. Its end means that the bench is gone, however it went:
+ * every group that was named and not taken back gets SIGKILL.
+ */
+const groups = new Set<number>();
+const decoder = new TextDecoder();
+let held = '';
+for await (const bytes of Bun.stdin.stream()) {
+  const lines = (held + decoder.decode(bytes, { stream: true })).split('\n');
+  held = lines.pop() ?? '';
+  for (const line of lines) {
+    const group = Number(line.slice(1));
+    if (!Number.isSafeInteger(group) || group <= 1) continue;
+    if (line.startsWith('+')) groups.add(group);
+    else groups.delete(group);
+  }
+}
+for (const group of groups) {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // The group ended by itself.
+  }
+}

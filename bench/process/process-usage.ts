@@ -1,0 +1,112 @@
+/** Owns the reading of CPU time and memory of a process and all it started, from /proc (Linux). Starts and ends nothing. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** One process at one moment. Children that ended and were waited for are part of their parent's `cpuTicks`. */
+export interface ProcessSample {
+  readonly pid: number;
+  readonly name: string;
+  readonly cpuTicks: number;
+  /** True where it has ended and waits to be collected: it has no memory, and its CPU time is not yet its parent's. */
+  readonly ended: boolean;
+}
+
+/** Resident memory of one process, in bytes: now, and the highest since start or the last `resetPeakMemory`. */
+export interface MemorySample {
+  readonly pid: number;
+  readonly name: string;
+  readonly residentBytes: number;
+  readonly peakBytes: number;
+}
+
+interface Stat extends ProcessSample {
+  readonly parent: number;
+  readonly group: number;
+}
+
+/** Ticks of CPU time per second, as `getconf CLK_TCK` says; on Linux 100. */
+export const TICKS_PER_SECOND: number = readTicksPerSecond();
+
+function readTicksPerSecond(): number {
+  const { stdout } = Bun.spawnSync(['getconf', 'CLK_TCK']);
+  const ticks = Number(stdout.toString().trim());
+  if (!(ticks > 0)) throw new Error(`getconf CLK_TCK: found "${stdout}", expected a number above 0; is this Linux?`);
+  return ticks;
+}
+
+/** A file of /proc, or null where its process is gone. */
+function readProcFile(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
+  }
+}
+
+/** Fields of proc_pid_stat(5); the name stands in parentheses and may itself contain some. */
+function parseStat(text: string): Stat {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  const fields = text
+    .slice(close + 2)
+    .split(' ')
+    .map(Number);
+  const field = (number: number) => fields[number - 3] ?? 0;
+  return {
+    pid: Number(text.slice(0, open)),
+    name: text.slice(open + 1, close),
+    ended: text.charAt(close + 2) === 'Z',
+    parent: field(4),
+    group: field(5),
+    cpuTicks: field(14) + field(15) + field(16) + field(17),
+  };
+}
+
+/** The process `rootPid`, its descendants, and the rest of the process group that it leads. Empty when all are gone. */
+export function readProcessTree(rootPid: number): ProcessSample[] {
+  const waiting: Stat[] = [];
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const text = readProcFile(`/proc/${entry}/stat`);
+    if (text !== null) waiting.push(parseStat(text));
+  }
+  const members = new Map<number, Stat>();
+  for (let before = -1; before !== members.size; ) {
+    before = members.size;
+    for (const stat of waiting) {
+      if (stat.pid === rootPid || stat.group === rootPid || members.has(stat.parent)) members.set(stat.pid, stat);
+    }
+  }
+  return [...members.values()];
+}
+
+/** CPU time that the tree of `rootPid` has used so far, user and system, in milliseconds; the unit's step is one tick. */
+export function readCpuMs(rootPid: number): number {
+  let ticks = 0;
+  for (const sample of readProcessTree(rootPid)) ticks += sample.cpuTicks;
+  return (ticks * 1000) / TICKS_PER_SECOND;
+}
+
+function kilobytes(status: string, member: string): number {
+  return Number(new RegExp(`^${member}:\\s*(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
+}
+
+/** Memory of each process in the tree of `rootPid`. */
+export function readMemory(rootPid: number): MemorySample[] {
+  return readProcessTree(rootPid).flatMap(({ pid, name, ended }) => {
+    const status = ended ? null : readProcFile(`/proc/${pid}/status`);
+    if (status === null) return [];
+    return [
+      {
+        pid,
+        name,
+        residentBytes: kilobytes(status, 'VmRSS') * 1024,
+        peakBytes: kilobytes(status, 'VmHWM') * 1024,
+      },
+    ];
+  });
+}
+
+/** Resident memory of the whole tree of `rootPid`, in bytes. */
+export function readResidentBytes(rootPid: number): number {
+  return readMemory(rootPid).reduce((sum, sample) => sum + sample.residentBytes, 0);
+}

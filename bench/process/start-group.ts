@@ -1,0 +1,129 @@
+/** Owns the processes that the bench starts: each leads a process group of its own, and none outlives the bench. */
+import { fileURLToPath } from 'node:url';
+import { maskKeys } from './mask-keys.ts';
+
+const OUTPUT_CHARS_MAX = 65_536;
+const STOP_MS = 5000;
+
+export interface GroupCommand {
+  readonly command: readonly string[];
+  /** Added to the few variables that every group gets; nothing else of the caller's environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly stdin?: Blob;
+}
+
+export interface Group {
+  /** The leader's pid, which is also the group's number. */
+  readonly pid: number;
+  readonly exited: Promise<number>;
+  /** What it printed last, both streams in order of arrival, keys masked: for messages. */
+  outputTail(): string;
+  /** Resolves with the first match in its output; rejects when it ends without one or after `timeoutMs`. */
+  waitForOutput(pattern: RegExp, timeoutMs: number): Promise<RegExpExecArray>;
+  /** SIGTERM to the whole group, SIGKILL after five seconds; resolves when the leader is gone. */
+  stop(): Promise<void>;
+}
+
+/** Environment of every group: no credentials, no proxies, nothing that changes a subject's behaviour. */
+function baseEnvironment(): Record<string, string> {
+  const kept: Record<string, string> = { NODE_ENV: 'production', BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' };
+  for (const name of ['PATH', 'HOME', 'TMPDIR', 'LANG']) {
+    const value = process.env[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+const live = new Set<number>();
+let guard: Bun.Subprocess<'pipe', 'ignore', 'ignore'> | undefined;
+
+function tellGuard(line: string): void {
+  if (guard === undefined) {
+    const script = fileURLToPath(new URL('guard.ts', import.meta.url));
+    guard = Bun.spawn([process.execPath, script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    guard.unref();
+  }
+  guard.stdin.write(`${line}\n`);
+  guard.stdin.flush();
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // No process of the group is left.
+  }
+}
+
+/** Kills every group that still runs, at once. For the end of the bench, however it ends. */
+export function killAllGroups(): void {
+  for (const pid of live) signalGroup(pid, 'SIGKILL');
+}
+
+/** Starts a process in a group of its own. Throws where the command does not exist. */
+export function startGroup({ command, env = {}, cwd, stdin }: GroupCommand): Group {
+  const listeners = new Set<() => void>();
+  let output = '';
+  let openStreams = 2;
+
+  const child = Bun.spawn([...command], {
+    env: { ...baseEnvironment(), ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: [stdin ?? 'ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  live.add(child.pid);
+  tellGuard(`+${child.pid}`);
+  const exited = child.exited.finally(() => {
+    signalGroup(child.pid, 'SIGKILL');
+    live.delete(child.pid);
+    tellGuard(`-${child.pid}`);
+  });
+
+  async function collect(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      output = (output + decoder.decode(bytes, { stream: true })).slice(-OUTPUT_CHARS_MAX);
+      for (const listener of listeners) listener();
+    }
+    openStreams -= 1;
+    for (const listener of listeners) listener();
+  }
+  void collect(child.stdout);
+  void collect(child.stderr);
+
+  function outputTail(): string {
+    return maskKeys(output.trimEnd().split('\n').slice(-8).join('\n'));
+  }
+
+  function waitForOutput(pattern: RegExp, timeoutMs: number): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const give = (settle: () => void) => {
+        clearTimeout(timer);
+        listeners.delete(look);
+        settle();
+      };
+      const look = () => {
+        const found = pattern.exec(output);
+        if (found !== null) give(() => resolve(found));
+        else if (openStreams === 0)
+          give(() => reject(new Error(`ended without printing ${pattern}:\n${outputTail()}`)));
+      };
+      const timer = setTimeout(() => {
+        give(() => reject(new Error(`did not print ${pattern} within ${timeoutMs} ms:\n${outputTail()}`)));
+      }, timeoutMs);
+      listeners.add(look);
+      look();
+    });
+  }
+
+  async function stop(): Promise<void> {
+    signalGroup(child.pid, 'SIGTERM');
+    const timer = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), STOP_MS);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  return { pid: child.pid, exited, outputTail, waitForOutput, stop };
+}

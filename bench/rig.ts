@@ -1,0 +1,88 @@
+/** Owns the bench's running parts: the upstream's process, the subjects' processes and their scratch folder. Measures nothing. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { killAllGroups, startGroup } from './process/start-group.ts';
+import { type RunningSubject, type Subject, type SubjectName, SubjectUnavailable } from './subjects/subject.ts';
+
+const UPSTREAM_SCRIPT = fileURLToPath(new URL('upstream/main.ts', import.meta.url));
+const UPSTREAM_START_MS = 10_000;
+
+/** The launcher of the checkout that this file is part of. */
+export const OWN_TOLLGATE: string = fileURLToPath(new URL('../bin/tollgate', import.meta.url));
+
+export interface Rig {
+  readonly upstreamPort: number;
+  readonly upstreamPid: number;
+  /** Starts one subject against the upstream. Throws SubjectUnavailable where it cannot run here. */
+  start(subject: Subject): Promise<RunningSubject>;
+  /** Stops all that runs, in reverse order, and removes the scratch folder. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the upstream; `tollgateCommand` is the launcher that the subject `tollgate` will use. Where the bench exits
+ * without `stop`, what runs is killed and the folder removed all the same.
+ */
+export async function startRig(tollgateCommand: string): Promise<Rig> {
+  const scratchDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  const upstream = startGroup({ command: [process.execPath, UPSTREAM_SCRIPT, '0'] });
+  const groups = [upstream];
+
+  function cleanUp(): void {
+    killAllGroups();
+    rmSync(scratchDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async function stop(): Promise<void> {
+    for (const group of groups.reverse()) await group.stop();
+    process.off('exit', cleanUp);
+    cleanUp();
+  }
+
+  process.on('exit', cleanUp);
+
+  try {
+    const upstreamPort = Number((await upstream.waitForOutput(/listening (\d+)/, UPSTREAM_START_MS))[1]);
+    return {
+      upstreamPort,
+      upstreamPid: upstream.pid,
+      async start(subject) {
+        const ownDir = join(scratchDir, `${subject.name}-${groups.length}`);
+        mkdirSync(ownDir);
+        const running = await subject.start({ upstreamPort, scratchDir: ownDir, tollgateCommand });
+        groups.push(running.group);
+        return running;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A subject that could not run on this machine, and why. */
+export interface SkippedSubject {
+  readonly subject: SubjectName;
+  readonly reason: string;
+}
+
+/** Starts what can run here, and says what cannot. Errors other than SubjectUnavailable go through. */
+export async function startSubjects(
+  rig: Rig,
+  subjects: readonly Subject[],
+): Promise<{ running: Map<Subject, RunningSubject>; skipped: SkippedSubject[] }> {
+  const running = new Map<Subject, RunningSubject>();
+  const skipped: SkippedSubject[] = [];
+  for (const subject of subjects) {
+    try {
+      running.set(subject, await rig.start(subject));
+    } catch (error) {
+      if (!(error instanceof SubjectUnavailable)) throw error;
+      skipped.push({ subject: subject.name, reason: error.message });
+    }
+  }
+  return { running, skipped };
+}

@@ -1,0 +1,53 @@
+/** Owns the order of measurements: rounds over all cases and subjects, so that the machine's noise hits all alike. */
+import type { BenchCase, CaseName } from './cases.ts';
+import { type Measurement, measure, type Timing } from './measure.ts';
+import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
+
+/** The untimed first pass, which lets every subject compile its hot paths and shows which cases it cannot answer. */
+const REHEARSAL: Timing = { warmupMs: 300, windowMs: 500, settleMs: 0 };
+
+export interface Rounds {
+  readonly cases: readonly BenchCase[];
+  readonly subjects: ReadonlyMap<Subject, RunningSubject>;
+  readonly upstreamPid: number;
+  readonly rounds: number;
+  readonly timing: Timing;
+  /** Hears of each finished round. */
+  onProgress(line: string): void;
+}
+
+/** A pair of subject and case that is not measured, because the subject does not answer the case rightly. */
+export interface LeftOut {
+  readonly subject: SubjectName;
+  readonly case: CaseName;
+  readonly reason: string;
+}
+
+/** The entries, begun at `start` and wrapped around: no subject is always the first. */
+function rotate<Entry>(entries: readonly Entry[], start: number): Entry[] {
+  const at = entries.length === 0 ? 0 : start % entries.length;
+  return [...entries.slice(at), ...entries.slice(0, at)];
+}
+
+/** Runs a rehearsal and `rounds` rounds. A pair whose rehearsal has a failed call is left out of the rounds. */
+export async function runRounds(plan: Rounds): Promise<{ measurements: Measurement[]; leftOut: LeftOut[] }> {
+  const leftOut: LeftOut[] = [];
+  const measurements: Measurement[] = [];
+  for (let round = 0; round <= plan.rounds; round += 1) {
+    const timing = round === 0 ? REHEARSAL : plan.timing;
+    for (const benchCase of plan.cases) {
+      for (const [subject, running] of rotate([...plan.subjects], round)) {
+        if (leftOut.some((pair) => pair.subject === subject.name && pair.case === benchCase.name)) continue;
+        const measurement = await measure(subject, running, benchCase, plan.upstreamPid, round, timing);
+        const { failures, firstFailure } = measurement.load;
+        if (round > 0) measurements.push(measurement);
+        else if (failures > 0) {
+          const reason = `${failures} failed calls in the rehearsal; ${firstFailure}`;
+          leftOut.push({ subject: subject.name, case: benchCase.name, reason });
+        }
+      }
+    }
+    plan.onProgress(round === 0 ? 'rehearsal done' : `round ${round} of ${plan.rounds} done`);
+  }
+  return { measurements, leftOut };
+}

@@ -1,0 +1,40 @@
+/** Owns the decision which answer a request body asks for. Reads the few members it needs without parsing the whole. */
+
+/**
+ * `plain`: one JSON body; `burst`: 100 events in one write; `paced`: 100 events, one each 10 ms; `slow`: an event now and
+ * then until the client leaves; `endless`: events as fast as the reader takes them.
+ */
+export type AnswerKind = 'plain' | 'burst' | 'paced' | 'slow' | 'endless';
+
+export interface Answer {
+  readonly kind: AnswerKind;
+  /** True where the request asked for the usage chunk of a stream. */
+  readonly withUsage: boolean;
+}
+
+/** Model names of the upstream, and the stream that each gives; `bench` also answers without streaming. */
+export const UPSTREAM_MODELS = {
+  bench: 'burst',
+  'bench-paced': 'paced',
+  'bench-slow': 'slow',
+  'bench-endless': 'endless',
+} as const satisfies Record<string, AnswerKind>;
+
+export type UpstreamModel = keyof typeof UPSTREAM_MODELS;
+
+function isUpstreamModel(name: string): name is UpstreamModel {
+  return Object.hasOwn(UPSTREAM_MODELS, name);
+}
+
+/** The answer for a body, or the reason why there is none. A name inside a JSON string is escaped and so never matches. */
+export function chooseAnswer(body: string): Answer | { readonly refusal: string } {
+  const model = /"model"\s*:\s*"([^"\\]*)"/.exec(body)?.[1];
+  if (model === undefined || !isUpstreamModel(model)) {
+    const known = Object.keys(UPSTREAM_MODELS).join(', ');
+    return { refusal: `model: found ${model === undefined ? 'none' : `"${model}"`}, expected one of ${known}` };
+  }
+  const streams = /"stream"\s*:\s*true/.test(body);
+  if (streams) return { kind: UPSTREAM_MODELS[model], withUsage: /"include_usage"\s*:\s*true/.test(body) };
+  if (model === 'bench') return { kind: 'plain', withUsage: false };
+  return { refusal: `stream: found none, expected true, which model "${model}" always needs` };
+}

@@ -1,0 +1,5 @@
+/** Owns the upstream as a process of its own: `main.ts [PORT]`, prints `listening PORT` and runs until killed. */
+import { startUpstream } from './start-upstream.ts';
+
+const upstream = startUpstream(Number(process.argv[2] ?? 0));
+process.stdout.write(`listening ${upstream.port}\n`);

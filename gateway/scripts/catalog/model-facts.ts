@@ -1,0 +1,45 @@
+/** Owns the shape in which the builder holds one model's facts between reading a source and writing the snapshot. */
+import type { PicoUsdPerToken } from '../../src/billing/money.ts';
+import type { PublishedPrice } from '../../src/billing/price.ts';
+import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
+
+export interface TierFacts {
+  readonly above: number;
+  readonly price: PublishedPrice;
+}
+
+/** One entry of the price list: a name that the provider's API takes, and what it costs. */
+export interface ModelFacts {
+  readonly provider: CatalogProvider;
+  readonly id: string;
+  readonly shutdown: string | null;
+  readonly inputMax: number | null;
+  readonly outputMax: number | null;
+  readonly modalities: readonly Modality[];
+  readonly capabilities: readonly Capability[];
+  readonly price: PublishedPrice;
+  readonly tiers: readonly TierFacts[];
+  readonly feesBeside: readonly FeeBeside[];
+  /** The price list names the page that the price was read from. */
+  readonly sourced: boolean;
+}
+
+/** What the second source knows of a model. */
+export interface Release {
+  readonly name: string;
+  readonly released: string | null;
+  readonly input: PicoUsdPerToken | null;
+  readonly output: PicoUsdPerToken | null;
+}
+
+/** A model of the snapshot: an entry with its other names folded in. */
+export interface FoldedModel extends ModelFacts {
+  readonly aliases: readonly string[];
+  readonly name: string | null;
+  readonly released: string | null;
+}
+
+/** The key under which both sources' entries of one model meet. */
+export function modelKey(provider: CatalogProvider, id: string): string {
+  return `${provider}/${id}`;
+}

@@ -1,0 +1,161 @@
+/**
+ * Owns the reading of LiteLLM's price list (one JSON object, USD per token as JSON numbers) into facts. Decides only what
+ * its members mean, not which of its entries belong into the catalogue.
+ */
+import { type PicoUsdPerToken, parseUsdPerMillion } from '../../src/billing/money.ts';
+import type { PublishedPrice } from '../../src/billing/price.ts';
+import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
+import type { ModelFacts, TierFacts } from './model-facts.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The price list's word for a provider, the prefix that it puts before ids, and our word. */
+const PROVIDERS: readonly { readonly theirs: string; readonly prefix: string; readonly ours: CatalogProvider }[] = [
+  { theirs: 'openai', prefix: '', ours: 'openai' },
+  { theirs: 'anthropic', prefix: '', ours: 'anthropic' },
+  { theirs: 'gemini', prefix: 'gemini/', ours: 'google' },
+  { theirs: 'mistral', prefix: 'mistral/', ours: 'mistral' },
+  { theirs: 'deepseek', prefix: '', ours: 'deepseek' },
+  { theirs: 'xai', prefix: 'xai/', ours: 'xai' },
+  { theirs: 'groq', prefix: 'groq/', ours: 'groq' },
+  { theirs: 'together_ai', prefix: 'together_ai/', ours: 'together' },
+  { theirs: 'fireworks_ai', prefix: 'fireworks_ai/', ours: 'fireworks' },
+  { theirs: 'cerebras', prefix: 'cerebras/', ours: 'cerebras' },
+  { theirs: 'moonshot', prefix: 'moonshot/', ours: 'moonshot' },
+  { theirs: 'zai', prefix: 'zai/', ours: 'zai' },
+  { theirs: 'dashscope', prefix: 'dashscope/', ours: 'alibaba' },
+  { theirs: 'perplexity', prefix: 'perplexity/', ours: 'perplexity' },
+];
+
+const CAPABILITY_MEMBERS: readonly (readonly [string, Capability])[] = [
+  ['supports_function_calling', 'tools'],
+  ['supports_parallel_function_calling', 'parallel_tools'],
+  ['supports_response_schema', 'structured_output'],
+  ['supports_reasoning', 'reasoning'],
+  ['supports_prompt_caching', 'prompt_cache'],
+];
+
+const TIER_MEMBER = /^input_cost_per_token_above_([0-9]+)k_tokens$/;
+
+export interface PriceListEntry {
+  readonly facts: ModelFacts | null;
+  /** Why there are no facts; empty where there are. */
+  readonly unusable: string;
+  readonly provider: CatalogProvider;
+  readonly id: string;
+}
+
+/** The entries of the providers we know that answer in text over chat completions or messages; in the list's order. */
+export function readPriceList(list: Readonly<Record<string, Entry>>): readonly PriceListEntry[] {
+  const entries: PriceListEntry[] = [];
+  for (const [key, entry] of Object.entries(list)) {
+    const host = PROVIDERS.find(({ theirs, prefix }) => theirs === entry.litellm_provider && key.startsWith(prefix));
+    if (host === undefined || entry.mode !== 'chat') continue;
+    const id = key.slice(host.prefix.length);
+    const facts = readFacts(entry, host.ours, id);
+    entries.push(
+      typeof facts === 'string'
+        ? { provider: host.ours, id, facts: null, unusable: facts }
+        : { provider: host.ours, id, facts, unusable: '' },
+    );
+  }
+  return entries;
+}
+
+function readFacts(entry: Entry, provider: CatalogProvider, id: string): ModelFacts | string {
+  const outputs = readWords(entry.supported_output_modalities);
+  if (outputs.some((modality) => modality === 'audio' || modality === 'video'))
+    return `answers in ${outputs.join(', ')}`;
+  const steps = Array.isArray(entry.tiered_pricing) ? readSteps(entry.tiered_pricing) : readTiers(entry);
+  const [base, ...tiers] = steps;
+  if (base === undefined) return 'has no price of input and output';
+  if (base.price.input === 0n || base.price.output === 0n) return 'has a price of 0, which may mean unknown';
+  return {
+    provider,
+    id,
+    shutdown: typeof entry.deprecation_date === 'string' ? entry.deprecation_date : null,
+    inputMax: readTokens(entry.max_input_tokens),
+    outputMax: readTokens(entry.max_output_tokens),
+    modalities: readModalities(entry),
+    capabilities: CAPABILITY_MEMBERS.filter(([member]) => entry[member] === true).map(([, capability]) => capability),
+    price: base.price,
+    tiers,
+    feesBeside: readFees(entry, provider, id),
+    sourced: typeof entry.source === 'string',
+  };
+}
+
+/** The base price first, then the prices of `…_above_<n>k_tokens` members, ascending. */
+function readTiers(entry: Entry): readonly TierFacts[] {
+  const base = readPrice(entry, '');
+  if (base === null) return [];
+  const bounds = Object.keys(entry).flatMap((member) => TIER_MEMBER.exec(member)?.[1] ?? []);
+  const tiers = bounds.flatMap((bound) => {
+    const price = readPrice(entry, `_above_${bound}k_tokens`);
+    return price === null ? [] : [{ above: Number(bound) * 1000, price }];
+  });
+  return [{ above: 0, price: base }, ...tiers.sort((one, other) => one.above - other.above)];
+}
+
+/** The steps of a `tiered_pricing` array: each has its own range of input tokens and its own price members. */
+function readSteps(steps: readonly Entry[]): readonly TierFacts[] {
+  return steps.flatMap((step) => {
+    const price = readPrice(step, '');
+    const above: unknown = Array.isArray(step.range) ? step.range[0] : undefined;
+    return price === null || typeof above !== 'number' ? [] : [{ above, price }];
+  });
+}
+
+function readPrice(entry: Entry, suffix: string): PublishedPrice | null {
+  const input = readPerToken(entry[`input_cost_per_token${suffix}`]);
+  const output = readPerToken(entry[`output_cost_per_token${suffix}`]);
+  if (input === undefined || output === undefined) return null;
+  return {
+    input,
+    output,
+    cache_read: readPublished(entry[`cache_read_input_token_cost${suffix}`]),
+    cache_write_5m: readPublished(entry[`cache_creation_input_token_cost${suffix}`]),
+    cache_write_1h: readPublished(entry[`cache_creation_input_token_cost_above_1hr${suffix}`]),
+    reasoning: readPublished(entry[`output_cost_per_reasoning_token${suffix}`]),
+  };
+}
+
+/** A 0 beside a charged input means "no surcharge" or "not known" in this list, never that such tokens are free. */
+function readPublished(usdPerToken: unknown): PicoUsdPerToken | undefined {
+  const price = readPerToken(usdPerToken);
+  return price === 0n ? undefined : price;
+}
+
+/** USD per token, a JSON number, as an exact price: the point of its shortest text moves six places. */
+function readPerToken(usdPerToken: unknown): PicoUsdPerToken | undefined {
+  if (typeof usdPerToken !== 'number') return undefined;
+  const [mantissa, exponent = '0'] = String(usdPerToken).split('e');
+  return parseUsdPerMillion(`${mantissa}e${Number(exponent) + 6}`, 'cost per token');
+}
+
+function readModalities(entry: Entry): readonly Modality[] {
+  const inputs = readWords(entry.supported_modalities);
+  const modalities: Modality[] = ['text'];
+  if (entry.supports_vision === true || inputs.includes('image')) modalities.push('image');
+  if (entry.supports_pdf_input === true) modalities.push('pdf');
+  if (entry.supports_audio_input === true || inputs.includes('audio')) modalities.push('audio');
+  return modalities;
+}
+
+function readFees(entry: Entry, provider: CatalogProvider, id: string): readonly FeeBeside[] {
+  const fees: FeeBeside[] = [];
+  if (provider === 'perplexity' || id.includes('-search-')) fees.push('search');
+  if (entry.citation_cost_per_token !== undefined) fees.push('citations');
+  const audio = readPerToken(entry.input_cost_per_audio_token);
+  if (audio !== undefined && audio !== readPerToken(entry.input_cost_per_token)) fees.push('audio_input');
+  if (entry.cache_creation_input_token_cost_above_12hr !== undefined) fees.push('cache_write_12h');
+  return fees;
+}
+
+function readTokens(count: unknown): number | null {
+  return Number.isSafeInteger(count) && Number(count) > 0 ? Number(count) : null;
+}
+
+function readWords(words: unknown): readonly string[] {
+  return Array.isArray(words) ? words.filter((word) => typeof word === 'string') : [];
+}

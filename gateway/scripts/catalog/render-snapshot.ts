@@ -1,0 +1,63 @@
+/** Owns the text of the snapshot: members in one order, absent facts left out, one model per line. Pure and deterministic. */
+import { formatUsdPerMillion } from '../../src/billing/money.ts';
+import { PRICE_MEMBERS, type PublishedPrice } from '../../src/billing/price.ts';
+import { findGates } from './messages-gates.ts';
+import type { FoldedModel } from './model-facts.ts';
+
+/** Where the facts come from. */
+export interface Source {
+  readonly name: string;
+  readonly version: string;
+  readonly licence: string;
+}
+
+/** The snapshot as JSON text, ending in a line feed. `version` is its day, ISO; `models` must be sorted. */
+export function renderSnapshot(version: string, sources: readonly Source[], models: readonly FoldedModel[]): string {
+  const lines = models.map((model) => JSON.stringify(renderModel(model)));
+  return `{"version":${JSON.stringify(version)},"sources":${JSON.stringify(sources)},"models":[\n${lines.join(',\n')}\n]}\n`;
+}
+
+function renderModel(model: FoldedModel): object {
+  return {
+    provider: model.provider,
+    id: model.id,
+    aliases: unlessEmpty(model.aliases),
+    name: model.name ?? undefined,
+    released: model.released ?? undefined,
+    shutdown: model.shutdown ?? undefined,
+    input_max: model.inputMax ?? undefined,
+    output_max: model.outputMax ?? undefined,
+    modalities: model.modalities,
+    capabilities: model.capabilities,
+    price: renderPrice(model.price),
+    tiers: unlessEmpty(model.tiers.map(({ above, price }) => ({ above, ...renderPrice(price) }))),
+    fees_beside: unlessEmpty(model.feesBeside),
+    messages: model.provider === 'anthropic' ? renderGates(model.id) : undefined,
+  };
+}
+
+function renderPrice(price: PublishedPrice): object {
+  return Object.fromEntries(
+    PRICE_MEMBERS.flatMap((member) => {
+      const published = price[member];
+      const repeats = member === 'reasoning' && published === price.output;
+      return published === undefined || repeats ? [] : [[member, formatUsdPerMillion(published)]];
+    }),
+  );
+}
+
+function renderGates(id: string): object | undefined {
+  const gates = findGates(id);
+  if (gates === null) return undefined;
+  return {
+    sampling: gates.sampling,
+    thinking: gates.thinking,
+    effort: gates.effort,
+    effort_max_when_disabled: gates.effortMaxWhenDisabled ?? undefined,
+    forced_tool_choice: gates.forcedToolChoice,
+  };
+}
+
+function unlessEmpty<Item>(items: readonly Item[]): readonly Item[] | undefined {
+  return items.length === 0 ? undefined : items;
+}

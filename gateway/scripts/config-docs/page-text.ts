@@ -1,0 +1,82 @@
+/** Owns the words of the configuration page that are not made from the schema. */
+
+/** A whole file, which a test loads. */
+export const EXAMPLE = `server: { host: 127.0.0.1, port: 8080, public_url: https://gw.example, trusted_proxies: [10.0.0.0/8] }
+limits: { body_bytes_max: 32MiB, open_calls_max: 20000 }
+providers:
+  openai: { kind: openai, api_key: \${OPENAI_API_KEY} }
+  anthropic: { kind: anthropic, api_key: \${ANTHROPIC_API_KEY} }
+  groq: { kind: openai-compatible, preset: groq, api_key: \${GROQ_API_KEY} }
+  lab:
+    kind: openai-compatible
+    base_url: \${LAB_URL:-http://127.0.0.1:9100/v1}
+    api_key: none
+    timeouts: { connect: 2s, first_byte: 300s }
+models:
+  gpt-5-mini:
+    targets: [{ provider: openai }]
+    price: { input: 0.25, cache_read: 0.025, output: 2.00 }
+  claude-sonnet-4-6:
+    alias: [claude-house]
+    targets: [{ provider: anthropic }]
+  house-model:
+    targets: [{ provider: lab, model: qwen3-32b, timeouts: { total: 2h } }]
+    price: free
+`;
+
+export const INTRODUCTION = `Tollgate needs no configuration. Where it has one, it is a YAML file: the one that \`--config\` names, else the one that
+\`TOLLGATE_CONFIG\` names, else \`tollgate.yaml\` in the working directory. \`tollgate check [FILE]\` says what is wrong with
+it, with line and column; \`tollgate check --schema\` prints its JSON Schema for editors.
+
+Every member has a default. A member that this version does not know is an error, and so is a bad value: a file with an
+error at start stops the start; at a reload (SIGHUP, or the file changes) the running configuration stays, and the log
+says so.
+
+## Example
+
+\`\`\`yaml
+${EXAMPLE}\`\`\`
+
+## Values from the environment
+
+\`\${NAME}\` in a value stands for the environment variable NAME, and \`\${NAME:-default}\` gives a default for where it is
+unset or empty. A variable that is unset and has no default is an error. What is put in is one value and is never read as
+YAML. For the characters themselves write \`$\${NAME}\`. Names of members cannot hold variables.
+
+| variable | meaning |
+|---|---|
+| \`HOST\`, \`PORT\` | go before \`server.host\` and \`server.port\` |
+| \`TOLLGATE_CONFIG\` | the file |
+| \`TOLLGATE_DATA_DIR\` | the data folder; default \`./.tollgate\` |
+| \`DATABASE_URL\`, \`REDIS_URL\` | not supported yet: a set one refuses to start |
+
+## How values are written
+
+- **size**: a whole number and B, KiB, MiB, GiB or TiB: \`32MiB\`.
+- **duration**: a whole number and ms, s, m, h or d: \`300ms\`, \`60s\`, \`15m\`.
+- **price**: USD per million tokens, from 0, at most 6 decimals: \`0.25\`.
+- **address**: scheme, host and path, without credentials, query and fragment: \`https://api.example.com/v1\`. The host must
+  be written as it will be called, so \`http://127.0.0.1\` and not \`http://2130706433\`.
+- Quotes are needed only where YAML needs them. Tags, merge keys (\`<<\`) and names given twice are errors; a file has at
+  most 1 MiB.
+`;
+
+export const WITHOUT_PROVIDERS = `## Without \`providers\`
+
+Each host of the table below whose variable is set becomes a provider of that name. \`OPENAI_BASE_URL\` and
+\`ANTHROPIC_BASE_URL\` give those two another address. A server also looks for an Ollama on 127.0.0.1:11434 and serves the
+models it has. Where nothing is found the built-in demo answers, under the model names \`demo\` and \`claude-demo\`. What was
+found is printed at start. With \`providers\` in the file, the file alone counts.
+
+In the file, a host whose kind is openai-compatible is named as \`{ kind: openai-compatible, preset: NAME, api_key: … }\`.
+`;
+
+export const WITHOUT_MODELS = `## Without \`models\`
+
+Every model that the catalogue knows of the providers is served under the provider's own name for it. Where two providers
+have a model of one name, the one that is first in the table below, or in the file, answers. A name that is not known is
+not served.
+
+With \`models\` the file is the complete list: to add a model that the catalogue lacks, name it and all others that shall
+be served. A host that the catalogue does not know serves nothing until its models are named.
+`;

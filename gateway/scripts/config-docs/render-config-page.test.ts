@@ -1,0 +1,31 @@
+/** Proves that the committed page is the one the schema makes, and that what it shows works. */
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LIMITS } from '../../src/config/limits.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { EXAMPLE } from './page-text.ts';
+import { renderConfigPage } from './render-config-page.ts';
+
+test('docs/configuration.md is what the generator makes: run `bun gateway/scripts/config-docs.ts`', async () => {
+  const page = await Bun.file(new URL('../../../docs/configuration.md', import.meta.url)).text();
+  expect(page).toBe(renderConfigPage());
+});
+
+test('the page names every limit with its default', () => {
+  const page = renderConfigPage();
+  for (const [name, row] of Object.entries(LIMITS)) {
+    expect(page).toMatch(new RegExp(`\\| \`${name}\` \\| (size|duration|number) \\| \`${row.default}\` \\|`));
+  }
+});
+
+test('the example of the page loads', () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
+  writeFileSync(join(cwd, 'tollgate.yaml'), EXAMPLE);
+  const environment = { OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b', GROQ_API_KEY: 'c' };
+  const { config, problems } = loadConfig({ environment, cwd });
+  rmSync(cwd, { recursive: true });
+  expect(problems).toEqual([]);
+  expect([...(config?.providers.keys() ?? [])]).toEqual(['openai', 'anthropic', 'groq', 'lab']);
+});

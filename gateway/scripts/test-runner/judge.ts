@@ -1,0 +1,90 @@
+/** Owns the verdict on a run of tests: what counts as passed, and what fails a run that Bun itself would let through. Runs nothing. */
+import type { TestCase } from './junit.ts';
+
+export interface Run {
+  /** The test files that were to be run. */
+  readonly files: readonly string[];
+  /** What the JUnit file said; null where there is none or it is cut. */
+  readonly cases: readonly TestCase[] | null;
+  /** How the process ended: exit status, or null and the signal. */
+  readonly status: number | null;
+  readonly signal: string | number | null;
+  /** The file that was running when the run was ended because it stood still; else null. */
+  readonly hungIn: string | null;
+}
+
+export interface Verdict {
+  readonly passed: number;
+  /** Failed tests, and one for each other thing that must not be; 0 only for a good run. */
+  readonly failed: number;
+  readonly skipped: number;
+  /** `file > test: reason`, one for each reason of each file. */
+  readonly skips: readonly string[];
+  /** What is wrong beside failed tests, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+/** The reason of a skip stands in the test's name or in that of a describe around it. */
+const REASON = /\((needs|skipped:) ([^)]+)\)/;
+
+/** Judges a run. A good one has a passed test in each file, a reason for each skip, and a process that ended by itself. */
+export function judge(run: Run): Verdict {
+  const cases = run.cases ?? [];
+  const failed = cases.filter(({ outcome }) => outcome === 'failed').length;
+  const skips = cases.filter(({ outcome }) => outcome === 'skipped');
+  const problems = [
+    ...processProblems(run, failed),
+    ...(run.cases === null ? [] : filesThatRanNothing(run.files, cases)),
+    ...cases
+      .filter(({ outcome }) => outcome === 'todo')
+      .map((one) => `${title(one)}: test.todo promises a test that is not there`),
+    ...skips
+      .filter((one) => reasonOf(one) === null)
+      .map((one) => `${title(one)}: skipped without a reason; write "(needs …)" into its name or its describe's`),
+  ];
+  return {
+    passed: cases.filter(({ outcome }) => outcome === 'passed').length,
+    failed: failed + problems.length,
+    skipped: skips.length,
+    skips: reasonsByFile(skips),
+    problems,
+  };
+}
+
+function processProblems({ files, cases, status, signal, hungIn }: Run, failed: number): string[] {
+  if (files.length === 0) return ['no test file was found'];
+  if (hungIn !== null) return [`${hungIn}: a test of it stood still and the run was ended`];
+  if (signal !== null) return [`bun test was ended by ${signal}: the last file named above did not finish`];
+  if (cases === null)
+    return [`bun test ended with status ${status} and no report: no test was there to run, or one ended the process`];
+  if (status !== 0 && failed === 0)
+    return [`bun test ended with status ${status}: an error outside of any test, see above`];
+  if (status === 0 && failed > 0) return ['bun test ended with status 0 though tests failed'];
+  return [];
+}
+
+function filesThatRanNothing(files: readonly string[], cases: readonly TestCase[]): string[] {
+  const ran = new Set(cases.map(({ file }) => file));
+  return files.filter((file) => !ran.has(file)).map((file) => `${file}: no test of it ran`);
+}
+
+function reasonsByFile(skips: readonly TestCase[]): string[] {
+  const counts = new Map<string, number>();
+  for (const one of skips) {
+    const line = `${one.file}: ${reasonOf(one) ?? 'no reason given'}`;
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return [...counts].map(([line, count]) => `${count} in ${line}`);
+}
+
+function reasonOf({ path }: TestCase): string | null {
+  for (const name of path) {
+    const found = REASON.exec(name);
+    if (found !== null) return found[1] === 'needs' ? `needs ${found[2]}` : (found[2] ?? null);
+  }
+  return null;
+}
+
+function title({ file, path }: TestCase): string {
+  return [file, ...path].join(' > ');
+}

@@ -1,0 +1,42 @@
+/** Shows that every test of a JUnit file is read with its names and outcome, and that a cut file is refused. */
+import { expect, test } from 'bun:test';
+import { parseJunit } from './junit.ts';
+
+const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="bun test" tests="5">
+  <testsuite name="a.test.ts" file="a.test.ts" tests="5">
+    <testcase name="one &lt;&amp;&quot;quoted&quot;&gt; &#10;" classname="" file="a.test.ts" assertions="1" />
+    <testsuite name="outer" file="a.test.ts">
+      <testsuite name="inner &gt; x" file="a.test.ts">
+        <testcase name="in" classname="inner" file="a.test.ts">
+          <skipped />
+        </testcase>
+      </testsuite>
+      <testcase name="later" classname="outer" file="a.test.ts">
+        <skipped message="TODO" />
+      </testcase>
+    </testsuite>
+    <testcase name="fails" classname="" file="a.test.ts">
+      <failure type="AssertionError" message="expected &lt;testcase name=&quot;x&quot;/&gt;">AssertionError</failure>
+    </testcase>
+    <testcase name="last" classname="" file="a.test.ts" />
+  </testsuite>
+</testsuites>`;
+
+test('names, nesting and outcomes are read', () => {
+  const file = 'a.test.ts';
+  expect(parseJunit(REPORT)).toEqual([
+    { file, path: ['one <&"quoted"> \n'], outcome: 'passed' },
+    { file, path: ['outer', 'inner > x', 'in'], outcome: 'skipped' },
+    { file, path: ['outer', 'later'], outcome: 'todo' },
+    { file, path: ['fails'], outcome: 'failed' },
+    { file, path: ['last'], outcome: 'passed' },
+  ]);
+});
+
+test('a file cut anywhere before its end is refused', () => {
+  const end = REPORT.indexOf('</testsuites>');
+  for (let length = 0; length < end; length += 7) {
+    expect(() => parseJunit(REPORT.slice(0, length))).toThrow('the run was cut');
+  }
+});

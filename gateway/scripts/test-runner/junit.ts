@@ -1,0 +1,59 @@
+/** Owns reading the JUnit file that `bun test` writes: which test of which file ended how. Judges nothing. */
+
+export type Outcome = 'passed' | 'failed' | 'skipped' | 'todo';
+
+export interface TestCase {
+  /** Path relative to the folder the run began in. */
+  readonly file: string;
+  /** The names of the describes around the test, the outermost first, then its own. */
+  readonly path: readonly string[];
+  readonly outcome: Outcome;
+}
+
+const TAG = /<(\/?)(testsuite|testcase|skipped|failure|error)\b((?:"[^"]*"|[^">])*?)(\/?)>/g;
+const ENTITY = /&(?:lt|gt|quot|apos|amp|#(\d+)|#x([0-9a-fA-F]+));/g;
+const NAMED: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+  '&amp;': '&',
+};
+
+/** Parses the file's text. Throws where it ends inside a suite, as it does when the run was cut while writing. */
+export function parseJunit(xml: string): TestCase[] {
+  const cases: TestCase[] = [];
+  const suites: string[] = [];
+  let open: { file: string; path: string[]; outcome: Outcome } | null = null;
+  for (const [, closing, tag, attributes = '', empty] of xml.matchAll(TAG)) {
+    if (tag === 'testsuite') {
+      if (closing === '/') suites.pop();
+      else suites.push(attribute(attributes, 'name'));
+    } else if (tag === 'testcase') {
+      if (closing !== '/') {
+        // The outermost suite is the file itself.
+        const path = [...suites.slice(1), attribute(attributes, 'name')];
+        open = { file: attribute(attributes, 'file'), path, outcome: 'passed' };
+      }
+      if (open !== null && (closing === '/' || empty === '/')) {
+        cases.push(open);
+        open = null;
+      }
+    } else if (open !== null && closing !== '/') {
+      open.outcome = tag === 'skipped' ? (attribute(attributes, 'message') === 'TODO' ? 'todo' : 'skipped') : 'failed';
+    }
+  }
+  if (suites.length > 0 || open !== null || !xml.includes('</testsuites>')) {
+    throw new Error('the JUnit file ends in the middle of a suite: the run was cut while writing it');
+  }
+  return cases;
+}
+
+function attribute(attributes: string, name: string): string {
+  const found = new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? '';
+  return found.replaceAll(ENTITY, (entity, decimal?: string, hex?: string) => {
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+    return NAMED[entity] ?? entity;
+  });
+}

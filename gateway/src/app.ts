@@ -1,0 +1,131 @@
+/** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
+import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { createCapacity } from './admission/capacity.ts';
+import { findModel, listModels } from './catalog/catalog.ts';
+import type { Config } from './config/config.ts';
+import { detectOllama, withOllama } from './config/detect-ollama.ts';
+import { type ListedModels, listServedModels } from './config/served-models.ts';
+import { createControl } from './control/control.ts';
+import { serveControl } from './control/control-server.ts';
+import type { Gate, Settings } from './gateway/gate.ts';
+import type { DescribeModel } from './http/models-endpoint.ts';
+import { type HttpServer, startHttpServer } from './http/server.ts';
+import { loadKeyDirectory } from './identity/load-key-directory.ts';
+import { buildRouteTable } from './routing/route.ts';
+import { databasePath } from './store/sql/connection.ts';
+import { prepareDataFolder } from './store/sql/data-folder.ts';
+import { acquireDataLock } from './store/sql/data-lock.ts';
+import { loadMasterKey } from './store/sql/master-key.ts';
+import { openStore } from './store/sql/open-store.ts';
+import { createCallLog } from './telemetry/log.ts';
+
+/** A running gateway. */
+export interface App {
+  readonly gate: Gate;
+  readonly server: HttpServer;
+  /** Sentences for the operator, each with what to do. */
+  readonly notices: readonly string[];
+  /** The key made at the first start of a data folder; null at every later one. */
+  readonly firstKey: string | null;
+  /** Takes a new configuration over; running calls keep theirs. Throws where it cannot be built; then nothing changed. */
+  reconfigure(config: Config): Promise<void>;
+  /** Closes what is behind the server, after it stopped: the control socket, the store, the lock. */
+  close(): Promise<void>;
+}
+
+/** Starts everything. Throws an Error in words for the operator. */
+export async function startApp(given: Config, log: Logger): Promise<App> {
+  const { dataDir } = given;
+  const folder = prepareDataFolder(dataDir);
+  const lock = acquireDataLock(dataDir);
+  if (lock === 'held') {
+    throw new Error(
+      `another Tollgate runs on the data folder ${dataDir}. Stop it, or name another folder with TOLLGATE_DATA_DIR`,
+    );
+  }
+  try {
+    const { config, listed } = await addOllama(given);
+    const firstStart = !existsSync(databasePath(dataDir));
+    const masterKey = loadMasterKey(dataDir);
+    const store = await openStore({
+      dataDir,
+      onWritableChange: (failure) =>
+        failure === null
+          ? log.warn('call records can be written again')
+          : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
+    });
+    const directory = await loadKeyDirectory(store.policies, masterKey.key);
+    const control = createControl({ policies: store.policies, directory, nowMs: Date.now });
+    const limits = () => gate.settings.config.limits;
+    const gate: Gate = {
+      settings: buildSettings(config, listed),
+      directory,
+      recorder: store.recorder,
+      capacity: createCapacity(
+        () => limits().openCallsMax,
+        () => limits().bodyBytesInFlightMax,
+      ),
+      log: createCallLog(log),
+      streams: new Set(),
+      unknownCallers: 0,
+      ready: true,
+      draining: false,
+    };
+    const firstKey = firstStart ? await makeFirstKey(control) : null;
+    const server = startHttpServer(config.server.host, config.server.port, { gate, describe: describeModel });
+    const socket = serveControl(dataDir, control);
+    return {
+      gate,
+      server,
+      firstKey,
+      notices: [
+        ...folder.warnings,
+        ...masterKey.warnings,
+        ...(socket.notice === null ? [] : [socket.notice]),
+        ...config.notes,
+      ],
+      async reconfigure(next) {
+        const found = await addOllama(next);
+        gate.settings = buildSettings(found.config, found.listed);
+      },
+      async close() {
+        await socket.stop();
+        await store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const NOTHING_LISTED: ListedModels = new Map();
+
+/** An Ollama on this machine is served where nothing else was configured by a file. */
+async function addOllama(config: Config): Promise<{ config: Config; listed: ListedModels }> {
+  if (config.providersFrom === 'file') return { config, listed: NOTHING_LISTED };
+  const names = await detectOllama(AbortSignal.timeout(1_000));
+  if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
+  return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
+}
+
+function buildSettings(config: Config, listed: ListedModels): Settings {
+  const served = listServedModels(
+    config,
+    (provider) => listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]),
+    listed,
+  );
+  return { config, routes: buildRouteTable(served, (provider, model) => findModel(provider, model)?.price ?? null) };
+}
+
+const describeModel: DescribeModel = ({ catalog }) =>
+  catalog === null ? null : findModel(catalog.provider, catalog.model);
+
+async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<string> {
+  const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' });
+  const made = reply.ok ? (reply.result as { readonly key?: unknown }).key : null;
+  if (typeof made !== 'string') throw new Error('the first key could not be made');
+  return made;
+}

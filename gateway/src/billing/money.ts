@@ -1,0 +1,88 @@
+/**
+ * Owns the units of money and their exact texts: pico-USD per token for prices, nano-USD for amounts, both integers.
+ * Knows no price list and no tokens; nothing here is ever a float.
+ */
+
+/** An amount: integer nano-USD (10⁻⁹ USD). */
+export type NanoUsd = bigint;
+
+/** A price: integer pico-USD (10⁻¹² USD) per token. One USD per million tokens is 1,000,000 of them. */
+export type PicoUsdPerToken = bigint;
+
+/** Decimal places of a USD-per-million price that one pico-USD per token can hold. */
+const PRICE_DECIMALS_MAX = 6;
+const NANO_DECIMALS = 9;
+
+/** One USD per token. It keeps 10⁹ tokens of one call within the ledger's 64-bit nano-USD. */
+const PICO_PER_TOKEN_MAX = 1_000_000_000_000n;
+
+const TEXT_CHARS_MAX = 40;
+const DECIMAL = /^(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,3}))?$/;
+
+/** A price that cannot be used. `member` names it, so that a configuration error can point at its line. */
+export class PriceError extends Error {
+  override readonly name = 'PriceError';
+
+  constructor(
+    readonly member: string,
+    readonly found: string,
+    readonly expected: string,
+  ) {
+    super(`${member}: found ${found}, expected ${expected}`);
+  }
+}
+
+/**
+ * The exact price of a decimal number of USD per million tokens. A JavaScript number is taken by its shortest text, so
+ * `0.1` means one tenth. Exponents (`2e-1`) and trailing zeros are accepted.
+ * @throws PriceError naming `member` where it is negative, not a number, finer than 6 decimal places or above 1,000,000.
+ */
+export function parseUsdPerMillion(written: string | number, member: string): PicoUsdPerToken {
+  const text = String(written);
+  const match = text.length <= TEXT_CHARS_MAX ? DECIMAL.exec(text) : null;
+  if (match === null) {
+    throw new PriceError(member, quote(written), 'a decimal number of USD per million tokens, 0 or more, such as 0.25');
+  }
+  const fraction = match[2] ?? '';
+  const digits = BigInt(`${match[1] ?? ''}${fraction}`);
+  const shift = Number(match[3] ?? '0') - fraction.length + PRICE_DECIMALS_MAX;
+  const price = shift >= 0 ? digits * 10n ** BigInt(shift) : divideExactly(digits, 10n ** BigInt(-shift));
+  if (price === null) {
+    throw new PriceError(
+      member,
+      quote(written),
+      `at most ${PRICE_DECIMALS_MAX} decimal places (USD per million tokens); round it to what you charge`,
+    );
+  }
+  if (price > PICO_PER_TOKEN_MAX) {
+    throw new PriceError(member, quote(written), 'at most 1000000 USD per million tokens; is it in another unit?');
+  }
+  return price;
+}
+
+/** A price as the shortest exact decimal of USD per million tokens: `1250000n` is `1.25`. */
+export function formatUsdPerMillion(price: PicoUsdPerToken): string {
+  return formatDecimal(price, PRICE_DECIMALS_MAX);
+}
+
+/** An amount as the shortest exact decimal of USD, no exponent: `12300n` is `0.0000123`, `-500000000n` is `-0.5`. */
+export function formatNanoUsd(amount: NanoUsd): string {
+  return formatDecimal(amount, NANO_DECIMALS);
+}
+
+function formatDecimal(units: bigint, decimals: number): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  const whole = `${units < 0n ? '-' : ''}${digits.slice(0, -decimals)}`;
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+function divideExactly(dividend: bigint, divisor: bigint): bigint | null {
+  return dividend % divisor === 0n ? dividend / divisor : null;
+}
+
+function quote(written: string | number): string {
+  if (typeof written === 'number') return String(written);
+  const shown = written.length > TEXT_CHARS_MAX ? `${written.slice(0, TEXT_CHARS_MAX)}…` : written;
+  return JSON.stringify(shown);
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test';
+import { PRICE_MEMBERS } from '../billing/price.ts';
+import { catalogVersion, findModel, listModels } from './catalog.ts';
+import { CATALOG_PROVIDERS } from './catalog-model.ts';
+import snapshot from './models.generated.json' with { type: 'json' };
+
+const models = CATALOG_PROVIDERS.flatMap((provider) => listModels(provider));
+
+describe('findModel', () => {
+  test('finds a model by its id and by its dated names', () => {
+    expect(findModel('openai', 'gpt-4.1')?.id).toBe('gpt-4.1');
+    expect(findModel('openai', 'gpt-4.1-2025-04-14')?.id).toBe('gpt-4.1');
+    expect(findModel('anthropic', 'claude-sonnet-4-5-20250929')?.id).toBe('claude-sonnet-4-5');
+  });
+
+  test('finds every listed name and alias under its own provider, and each name once', () => {
+    const names = models.flatMap((model) => [model.id, ...model.aliases].map((name) => ({ name, model })));
+    for (const { name, model } of names) expect(findModel(model.provider, name)).toBe(model);
+    expect(new Set(names.map(({ name, model }) => `${model.provider} ${name}`)).size).toBe(names.length);
+  });
+
+  test.each([
+    ['openai', 'gpt-4.1-2025-04-15'],
+    ['openai', 'gpt-4o-2024-05-13'],
+    ['openai', 'gpt-4.1-'],
+    ['openai', 'GPT-4.1'],
+    ['openai', 'gpt-4.1 '],
+    ['openai', ''],
+    ['openai', '__proto__'],
+    ['anthropic', 'claude-sonnet-4-5-20990101'],
+    ['anthropic', 'gpt-4.1'],
+    ['constructor', 'name'],
+  ])('does not guess a price for %s %p', (provider, name) => {
+    expect(findModel(provider, name)).toBeNull();
+  });
+});
+
+describe('the snapshot', () => {
+  test('says its day and where each fact comes from', () => {
+    expect(snapshot.version).toBe(catalogVersion);
+    expect(snapshot.sources.length).toBeGreaterThan(0);
+    for (const source of snapshot.sources) {
+      expect(source.name).not.toBe('');
+      expect(source.version).not.toBe('');
+      expect(['MIT', 'Apache-2.0']).toContain(source.licence);
+    }
+  });
+
+  test('has at least 150 models, of every provider some', () => {
+    expect(models.length).toBeGreaterThanOrEqual(150);
+    expect(models.length).toBe(snapshot.models.length);
+    for (const provider of CATALOG_PROVIDERS) expect(listModels(provider).length).toBeGreaterThan(0);
+    expect(listModels('nobody')).toEqual([]);
+  });
+
+  test('holds one model per line, sorted by provider and id', async () => {
+    const lines = (await Bun.file(`${import.meta.dir}/models.generated.json`).text()).trimEnd().split('\n');
+    expect(lines.length).toBe(models.length + 2);
+    const keys = snapshot.models.map(({ provider, id }) => `${provider}\u0000${id}`);
+    expect(keys).toEqual([...keys].sort());
+    expect(keys[0]).toBe(`${JSON.parse(lines[1]?.replace(/,$/, '') ?? '').provider}\u0000${models[0]?.id}`);
+  });
+
+  test('writes money only as decimal text', () => {
+    for (const { price, tiers } of snapshot.models as { price: object; tiers?: object[] }[]) {
+      const tierPrices = (tiers ?? []).flatMap((tier) => Object.entries(tier).filter(([member]) => member !== 'above'));
+      for (const [, written] of [...Object.entries(price), ...tierPrices]) {
+        expect(written).toMatch(/^(0|[1-9][0-9]*)(\.[0-9]{0,5}[1-9])?$/);
+      }
+    }
+  });
+
+  test('prices every token of every model above 0', () => {
+    for (const { price, tiers } of models) {
+      for (const each of [price, ...tiers.map((tier) => tier.price)]) {
+        for (const member of PRICE_MEMBERS) expect(each[member]).toBeGreaterThan(0n);
+      }
+    }
+  });
+
+  test('never prices a cache read above plain input, nor a longer tier below a shorter one', () => {
+    for (const { price, tiers } of models) {
+      expect(price.cache_read).toBeLessThanOrEqual(price.input);
+      let below = { inputTokensAbove: 0, price };
+      for (const tier of tiers) {
+        expect(tier.inputTokensAbove).toBeGreaterThan(below.inputTokensAbove);
+        expect(tier.price.input).toBeGreaterThanOrEqual(below.price.input);
+        expect(tier.price.output).toBeGreaterThanOrEqual(below.price.output);
+        below = tier;
+      }
+    }
+  });
+
+  test('holds no model that was shut down by its day', () => {
+    for (const { shutdown } of models) expect(shutdown === null || shutdown > catalogVersion).toBe(true);
+  });
+
+  test.each([
+    ['openai', 'gpt-5'],
+    ['openai', 'gpt-5-mini'],
+    ['openai', 'gpt-5.5'],
+    ['openai', 'gpt-4.1'],
+    ['openai', 'gpt-4.1-mini'],
+    ['openai', 'gpt-4o'],
+    ['anthropic', 'claude-opus-4-8'],
+    ['anthropic', 'claude-sonnet-4-6'],
+    ['anthropic', 'claude-haiku-4-5'],
+    ['anthropic', 'claude-opus-5-5'],
+    ['google', 'gemini-2.5-pro'],
+    ['google', 'gemini-2.5-flash'],
+    ['google', 'gemini-3.1-pro-preview'],
+    ['mistral', 'mistral-large-latest'],
+    ['mistral', 'mistral-medium-latest'],
+    ['deepseek', 'deepseek-v4-pro'],
+    ['xai', 'grok-4.7'],
+    ['groq', 'openai/gpt-oss-120b'],
+    ['moonshot', 'kimi-k3'],
+    ['zai', 'glm-5.3'],
+  ])('knows %s %s with its limits', (provider, id) => {
+    const model = findModel(provider, id);
+    expect(model?.inputTokensMax).toBeGreaterThan(100_000);
+    expect(model?.outputTokensMax).toBeGreaterThan(8_000);
+  });
+
+  test('keeps the published prices of well-known models', () => {
+    const version = (provider: string, id: string) => findModel(provider, id)?.price.version.split('@')[1];
+    expect(version('openai', 'gpt-4.1')).toBe('2_0.5_2_2_8_8');
+    expect(version('openai', 'gpt-5-mini')).toBe('0.25_0.025_0.25_0.25_2_2');
+    expect(version('anthropic', 'claude-sonnet-4-6')).toBe('3_0.3_3.75_6_15_15');
+    expect(findModel('google', 'gemini-2.5-pro')?.tiers[0]?.price.version.split('@')[1]).toBe('2.5_0.25_2.5_2.5_15_15');
+  });
+
+  test('has the gates of each Claude family that they are known of', () => {
+    expect(findModel('anthropic', 'claude-sonnet-4-6')?.gates?.sampling).toBe(true);
+    expect(findModel('anthropic', 'claude-opus-5')?.gates).toEqual({
+      sampling: false,
+      thinking: ['adaptive', 'enabled', 'disabled'],
+      effort: ['low', 'medium', 'high', 'xhigh', 'max'],
+      effortMaxWhenDisabled: 'high',
+      forcedToolChoice: true,
+    });
+    expect(findModel('anthropic', 'claude-opus-5-5')?.gates?.forcedToolChoice).toBe(false);
+    expect(findModel('openai', 'gpt-5')?.gates).toBeNull();
+  });
+});

@@ -1,0 +1,146 @@
+/** Owns the reading of a snapshot's JSON into the catalogue's shapes, every member checked. Does not know where the JSON lies. */
+import { parseUsdPerMillion } from '../billing/money.ts';
+import { fillPrice, type Price } from '../billing/price.ts';
+import {
+  CAPABILITIES,
+  CATALOG_PROVIDERS,
+  type Catalog,
+  type CatalogModel,
+  EFFORTS,
+  FEES_BESIDE,
+  type MessagesGates,
+  MODALITIES,
+  type PriceTier,
+  THINKING_TYPES,
+} from './catalog-model.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const SNAPSHOT_MEMBERS = new Set(['version', 'sources', 'models']);
+const MODEL_MEMBERS = new Set(
+  'provider id aliases name released shutdown input_max output_max modalities capabilities price tiers fees_beside messages'.split(
+    ' ',
+  ),
+);
+const PRICE_MEMBERS = new Set('input cache_read cache_write_5m cache_write_1h output reasoning'.split(' '));
+const TIER_MEMBERS = new Set([...PRICE_MEMBERS, 'above']);
+const GATE_MEMBERS = new Set('sampling thinking effort effort_max_when_disabled forced_tool_choice'.split(' '));
+
+/**
+ * The catalogue of a parsed snapshot. Prices get the version `catalog:<date>/<provider>/<id>@…`.
+ * @throws TypeError naming the place, what was found and what was expected; an unknown member is an error too.
+ */
+export function parseSnapshot(snapshot: unknown): Catalog {
+  const members = readMembers(snapshot, 'snapshot', SNAPSHOT_MEMBERS);
+  const version = readDate(members.version, 'version');
+  const models = readArray(members.models, 'models').map((model, index) => parseModel(model, version, index));
+  return { version, models };
+}
+
+function parseModel(model: unknown, version: string, index: number): CatalogModel {
+  const members = readMembers(model, `models[${index}]`, MODEL_MEMBERS);
+  const provider = readWord(members.provider, `models[${index}].provider`, CATALOG_PROVIDERS);
+  const id = readText(members.id, `models[${index}].id`);
+  const where = `${provider}/${id}`;
+  const origin = `catalog:${version}/${where}`;
+  return {
+    provider,
+    id,
+    aliases: readOptional(members.aliases, readArray, `${where} aliases`, []).map((alias) => readText(alias, where)),
+    name: readOptional(members.name, readText, `${where} name`, null),
+    released: readOptional(members.released, readDate, `${where} released`, null),
+    shutdown: readOptional(members.shutdown, readDate, `${where} shutdown`, null),
+    inputTokensMax: readOptional(members.input_max, readTokens, `${where} input_max`, null),
+    outputTokensMax: readOptional(members.output_max, readTokens, `${where} output_max`, null),
+    modalities: readWords(members.modalities, `${where} modalities`, MODALITIES),
+    capabilities: readWords(members.capabilities, `${where} capabilities`, CAPABILITIES),
+    price: parsePrice(readMembers(members.price, `${where} price`, PRICE_MEMBERS), where, origin),
+    tiers: readOptional(members.tiers, readArray, `${where} tiers`, []).map((tier) => parseTier(tier, where, origin)),
+    feesBeside: readWords(members.fees_beside ?? [], `${where} fees_beside`, FEES_BESIDE),
+    gates: members.messages === undefined ? null : parseGates(members.messages, `${where} messages`),
+  };
+}
+
+function parseTier(tier: unknown, where: string, origin: string): PriceTier {
+  const members = readMembers(tier, `${where} tier`, TIER_MEMBERS);
+  const inputTokensAbove = readTokens(members.above, `${where} tier above`);
+  return { inputTokensAbove, price: parsePrice(members, where, `${origin}>${inputTokensAbove}`) };
+}
+
+function parsePrice(members: Members, where: string, origin: string): Price {
+  const required = (member: string) => parseUsdPerMillion(readText(members[member], `${where} ${member}`), member);
+  const optional = (member: string) => (members[member] === undefined ? undefined : required(member));
+  return fillPrice(
+    {
+      input: required('input'),
+      output: required('output'),
+      cache_read: optional('cache_read'),
+      cache_write_5m: optional('cache_write_5m'),
+      cache_write_1h: optional('cache_write_1h'),
+      reasoning: optional('reasoning'),
+    },
+    origin,
+  );
+}
+
+function parseGates(gates: unknown, where: string): MessagesGates {
+  const members = readMembers(gates, where, GATE_MEMBERS);
+  const max = members.effort_max_when_disabled;
+  return {
+    sampling: readBoolean(members.sampling, `${where} sampling`),
+    thinking: readWords(members.thinking, `${where} thinking`, THINKING_TYPES),
+    effort: readWords(members.effort, `${where} effort`, EFFORTS),
+    effortMaxWhenDisabled: max === undefined ? null : readWord(max, `${where} effort_max_when_disabled`, EFFORTS),
+    forcedToolChoice: readBoolean(members.forced_tool_choice, `${where} forced_tool_choice`),
+  };
+}
+
+function readOptional<Found, Absent>(
+  found: unknown,
+  read: (found: unknown, where: string) => Found,
+  where: string,
+  absent: Absent,
+): Found | Absent {
+  return found === undefined ? absent : read(found, where);
+}
+
+function readMembers(found: unknown, where: string, known: ReadonlySet<string>): Members {
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) refuse(where, found, 'an object');
+  for (const member of Object.keys(found)) {
+    if (!known.has(member)) refuse(where, member, `only the members ${[...known].join(', ')}`);
+  }
+  return found as Members;
+}
+
+function readArray(found: unknown, where: string): readonly unknown[] {
+  return Array.isArray(found) ? found : refuse(where, found, 'an array');
+}
+
+function readWords<Word extends string>(found: unknown, where: string, words: readonly Word[]): readonly Word[] {
+  return readArray(found, where).map((word) => readWord(word, where, words));
+}
+
+function readWord<Word extends string>(found: unknown, where: string, words: readonly Word[]): Word {
+  return words.find((word) => word === found) ?? refuse(where, found, `one of ${words.join(', ')}`);
+}
+
+function readText(found: unknown, where: string): string {
+  return typeof found === 'string' && found !== '' ? found : refuse(where, found, 'a text');
+}
+
+function readDate(found: unknown, where: string): string {
+  return typeof found === 'string' && DATE.test(found) ? found : refuse(where, found, 'a date YYYY-MM-DD');
+}
+
+function readTokens(found: unknown, where: string): number {
+  return Number.isSafeInteger(found) && Number(found) > 0 ? Number(found) : refuse(where, found, 'a whole number > 0');
+}
+
+function readBoolean(found: unknown, where: string): boolean {
+  return typeof found === 'boolean' ? found : refuse(where, found, 'true or false');
+}
+
+function refuse(where: string, found: unknown, expected: string): never {
+  throw new TypeError(`catalogue snapshot, ${where}: found ${JSON.stringify(found)}, expected ${expected}`);
+}

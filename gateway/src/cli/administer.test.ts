@@ -1,0 +1,157 @@
+/** Checks how commands reach the data: beside a server, beside one another, and where they cannot. */
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createControl } from '../control/control.ts';
+import { serveControl } from '../control/control-server.ts';
+import { authenticate } from '../identity/authenticate.ts';
+import { loadKeyDirectory } from '../identity/load-key-directory.ts';
+import { acquireDataLock } from '../store/sql/data-lock.ts';
+import { loadMasterKey } from '../store/sql/master-key.ts';
+import { openStore } from '../store/sql/open-store.ts';
+import { sampleRecord } from '../store/sql/testing/sample-record.ts';
+import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { administer } from './administer.ts';
+import type { CliEnvironment } from './cli-environment.ts';
+import { runProgram } from './testing/run-program.ts';
+
+const newFolder = temporaryFolders();
+
+function environmentOf(dataDir: string): CliEnvironment {
+  return { dataDir, stdout: () => undefined, stderr: () => undefined, nowMs: () => 1 };
+}
+
+/** Runs a command line in another process. */
+function runElsewhere(dataDir: string, ...words: string[]) {
+  return Bun.spawn([process.execPath, join(import.meta.dir, 'testing/run-from-shell.ts'), dataDir, ...words], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+/** What a server holds of a data folder. */
+async function startServer(dataDir: string) {
+  const lock = acquireDataLock(dataDir);
+  if (lock === 'held') throw new Error('the folder was held');
+  const store = await openStore({ dataDir });
+  const directory = await loadKeyDirectory(store.policies, loadMasterKey(dataDir).key);
+  const socket = serveControl(dataDir, createControl({ policies: store.policies, directory, nowMs: Date.now }));
+  return {
+    store,
+    directory,
+    async stop() {
+      await socket.stop();
+      await store.close();
+      lock.release();
+    },
+  };
+}
+
+async function namesIn(dataDir: string): Promise<string[]> {
+  const { stdout } = await runProgram(dataDir, 'keys', 'list', '--json');
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line).name)
+    .sort();
+}
+
+describe('beside a server', () => {
+  test('commands of other processes bind it at once, and nothing is lost while it is busy', async () => {
+    const dataDir = newFolder();
+    const server = await startServer(dataDir);
+    let busy = true;
+    let appended = 0;
+    const load = (async () => {
+      while (busy)
+        await Promise.all(
+          Array.from({ length: 32 }, () => server.store.recorder.append(sampleRecord(`r${appended++}`))),
+        );
+    })();
+    const names = ['a', 'b', 'c', 'd'];
+    const commands = names.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name, '--json'));
+    const printed = await Promise.all(commands.map((command) => command.stdout.text()));
+    busy = false;
+    await load;
+    for (const text of printed) {
+      const { id, key } = JSON.parse(text);
+      expect(authenticate(server.directory, key, Date.now())).toMatchObject({ keyId: id });
+    }
+    expect(await namesIn(dataDir)).toEqual(names);
+    const kept = await server.store.calls.readCalls({
+      limit: appended + 1,
+      sinceMs: null,
+      requestId: null,
+      keyId: null,
+    });
+    expect(kept).toHaveLength(appended);
+    await server.stop();
+    expect(await namesIn(dataDir)).toEqual(names);
+  }, 15_000);
+
+  test('its refusals end a command as its own would', async () => {
+    const dataDir = newFolder();
+    const server = await startServer(dataDir);
+    expect(await runProgram(dataDir, 'keys', 'revoke', 'key_gone')).toMatchObject({ exitCode: 1 });
+    expect(await runProgram(dataDir, 'workspaces', 'create', 'Team')).toMatchObject({ exitCode: 2 });
+    await server.stop();
+  });
+});
+
+describe('without a server', () => {
+  test('commands at once wait for one another, and all take effect', async () => {
+    const dataDir = newFolder();
+    const names = ['a', 'b', 'c', 'd'];
+    const commands = names.map((name) => runElsewhere(dataDir, 'keys', 'create', '--name', name));
+    expect(await Promise.all(commands.map((command) => command.exited))).toEqual([0, 0, 0, 0]);
+    expect(await namesIn(dataDir)).toEqual(names);
+  }, 15_000);
+
+  test('a command waits for the lock, and fails clearly where it does not come free', async () => {
+    const dataDir = newFolder();
+    const lock = acquireDataLock(dataDir);
+    if (lock === 'held') throw new Error('the folder was held');
+    await expect(administer(environmentOf(dataDir), 'workspaces.create', { id: 'late' }, 120)).rejects.toMatchObject({
+      exitCode: 1,
+      message: `The data folder ${dataDir} is held by another process that answers no commands; waited 0.12 s. Try again when it has ended.`,
+    });
+    const waiting = administer(environmentOf(dataDir), 'workspaces.create', { id: 'team' });
+    lock.release();
+    expect(await waiting).toMatchObject({ id: 'team' });
+  });
+});
+
+describe('a data folder that is not as it should be', () => {
+  const create = (dataDir: string) => runProgram(dataDir, 'keys', 'create', '--name', 'n');
+
+  test('of a newer program', async () => {
+    const dataDir = newFolder();
+    await (await openStore({ dataDir })).close();
+    const database = new Database(`${dataDir}/tollgate.db`);
+    database.run('PRAGMA user_version = 99');
+    database.close();
+    for (const outcome of [await create(dataDir), await runProgram(dataDir, 'calls')]) {
+      expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(outcome.stderr).toContain('schema version 99, newer than this program knows');
+    }
+  });
+
+  test("of another program, or full of somebody's files", async () => {
+    const [foreign, full] = [newFolder(), newFolder()];
+    const database = new Database(`${foreign}/tollgate.db`);
+    database.run('CREATE TABLE theirs (id INTEGER)');
+    database.close();
+    writeFileSync(join(full, 'letters.txt'), '');
+    expect((await create(foreign)).stderr).toContain('is a database of another program');
+    expect((await create(full)).stderr).toContain('is not a Tollgate data folder: it holds letters.txt');
+  });
+
+  test('with a damaged master key', async () => {
+    const dataDir = newFolder();
+    writeFileSync(join(dataDir, 'master.key'), 'gone', { mode: 0o600 });
+    const outcome = await create(dataDir);
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toContain('expected 64 hex digits');
+  });
+});

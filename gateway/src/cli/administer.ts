@@ -1,0 +1,79 @@
+/** Owns how a command that changes something reaches the data: through the running server, else itself under the lock. */
+import type { ControlReply, Json } from '../control/command.ts';
+import { createControl } from '../control/control.ts';
+import { callControl } from '../control/control-client.ts';
+import { loadKeyDirectory } from '../identity/load-key-directory.ts';
+import { prepareDataFolder } from '../store/sql/data-folder.ts';
+import { acquireDataLock } from '../store/sql/data-lock.ts';
+import { loadMasterKey } from '../store/sql/master-key.ts';
+import { openStore } from '../store/sql/open-store.ts';
+import { type CliEnvironment, CliFailure } from './cli-environment.ts';
+
+const LOCK_WAIT_MS = 5_000;
+const LOCK_POLL_MS = 50;
+
+/**
+ * Runs an administrative command and answers with its result. `lockWaitMs` bounds the wait for another command, or for
+ * a server that is just starting.
+ *
+ * @throws CliFailure with exit code 2 for wrong arguments, 1 where it cannot be done.
+ */
+export async function administer(
+  environment: CliEnvironment,
+  name: string,
+  given: object,
+  lockWaitMs = LOCK_WAIT_MS,
+): Promise<Json> {
+  let reply: ControlReply;
+  try {
+    reply = await reachAndRun(environment, name, given, lockWaitMs);
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+  if (reply.ok) return reply.result;
+  throw new CliFailure(reply.kind === 'usage' ? 2 : 1, reply.message);
+}
+
+async function reachAndRun(
+  environment: CliEnvironment,
+  name: string,
+  given: object,
+  lockWaitMs: number,
+): Promise<ControlReply> {
+  const { dataDir } = environment;
+  const folder = prepareDataFolder(dataDir);
+  if (folder.created) environment.stderr(`Made the data folder ${dataDir}, which was not there.\n`);
+  for (const warning of folder.warnings) environment.stderr(`${warning}\n`);
+  const giveUpAtMs = performance.now() + lockWaitMs;
+  for (;;) {
+    const reply = await callControl(dataDir, name, given);
+    if (reply !== 'no-server') return reply;
+    const lock = acquireDataLock(dataDir);
+    if (lock !== 'held') {
+      try {
+        return await runHere(environment, name, given);
+      } finally {
+        lock.release();
+      }
+    }
+    if (performance.now() > giveUpAtMs) {
+      throw new Error(
+        `The data folder ${dataDir} is held by another process that answers no commands; waited ${lockWaitMs / 1000} s. Try again when it has ended.`,
+      );
+    }
+    await Bun.sleep(LOCK_POLL_MS);
+  }
+}
+
+async function runHere(environment: CliEnvironment, name: string, given: object): Promise<ControlReply> {
+  const { key, warnings } = loadMasterKey(environment.dataDir);
+  for (const warning of warnings) environment.stderr(`${warning}\n`);
+  const store = await openStore({ dataDir: environment.dataDir });
+  try {
+    const directory = await loadKeyDirectory(store.policies, key);
+    const control = createControl({ policies: store.policies, directory, nowMs: () => environment.nowMs() });
+    return await control.run(name, given);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,54 @@
+/** Owns turning the text of command-line flags into values. What does not fit is wrong usage, said with what was expected. */
+import { InvalidArgumentError } from 'commander';
+import { parseDurationMs } from '../lib/duration.ts';
+
+/** `a,b*` → its parts, spaces around them cut. */
+export function parseList(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.includes('')) {
+    throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected names with single commas between them.`);
+  }
+  return parts;
+}
+
+/** Says that a restriction is taken away. The parser of the command line takes null for no value at all, so it needs a word. */
+export const LIFTED = 'lifted';
+export type Lifted = typeof LIFTED;
+
+/** As `parseList`; the word that takes the restriction away (`*`, `any`) becomes `LIFTED`. */
+export function parseListOr(word: string): (text: string) => string[] | Lifted {
+  return (text) => (text.trim() === word ? LIFTED : parseList(text));
+}
+
+/** A flag's value as the argument of a command: null where the restriction is taken away. */
+export function orNull<Value>(value: Value | Lifted | undefined): Value | null | undefined {
+  return value === LIFTED ? null : (value as Value | undefined);
+}
+
+/** `30d` → ms. */
+export function parseSpan(text: string): number {
+  try {
+    return parseDurationMs(text);
+  } catch (fault) {
+    throw new InvalidArgumentError(`${fault instanceof Error ? fault.message : String(fault)}.`);
+  }
+}
+
+/** `30d` → ms, `never` → `LIFTED`. */
+export function parseExpiry(text: string): number | Lifted {
+  if (text === 'never') return LIFTED;
+  const spanMs = parseSpan(text);
+  if (spanMs === 0) throw new InvalidArgumentError('found no time at all, expected a span such as 30d, or never.');
+  return spanMs;
+}
+
+/** A whole number from 1 to `max`. */
+export function parseCount(max: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    if (count < 1 || count > max) {
+      throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected a whole number from 1 to ${max}.`);
+    }
+    return count;
+  };
+}

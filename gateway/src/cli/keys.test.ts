@@ -1,0 +1,172 @@
+/** Checks `tollgate keys …` as a person or a script uses it, on a data folder without a server. */
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { runProgram } from './testing/run-program.ts';
+
+const newFolder = temporaryFolders();
+let dataDir: string;
+const run = (...words: string[]) => runProgram(dataDir, ...words);
+
+beforeEach(() => {
+  dataDir = join(newFolder(), 'data');
+});
+
+/** Makes a key and gives back what `--json` printed. */
+async function create(...flags: string[]): Promise<Record<string, unknown> & { id: string; key: string }> {
+  return JSON.parse((await run('keys', 'create', '--name', 'first', '--json', ...flags)).stdout);
+}
+
+describe('keys create', () => {
+  test('prints one JSON object that begins with the id and the key', async () => {
+    const { exitCode, stdout, stderr } = await run('keys', 'create', '--name', 'first', '--json');
+    expect([exitCode, stderr]).toEqual([0, `Made the data folder ${dataDir}, which was not there.\n`]);
+    expect(stdout).toMatch(/^\{"id":"key_[0-9A-Za-z]{20}","key":"tg_[0-9A-Za-z]{49}",.*\}\n$/);
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: 'first',
+      account: 'default',
+      workspace: 'default',
+      status: 'active',
+    });
+  });
+
+  test('takes every restriction', async () => {
+    const flags = ['--models', 'a, b*', '--expires', '30d', '--ip', '10.0.0.0/8,::1', '--scopes', 'inference,usage'];
+    expect(await create(...flags)).toMatchObject({
+      models: ['a', 'b*'],
+      ips: ['10.0.0.0/8', '::1'],
+      scopes: ['inference', 'usage'],
+      expires_at: '2026-12-20T12:00:00.000Z',
+    });
+  });
+
+  test('shows a person the key once, in words', async () => {
+    const { stdout } = await run('keys', 'create', '--name', 'first');
+    expect(stdout.match(/tg_[0-9A-Za-z]{49}/g)).toHaveLength(1);
+    expect(stdout).toContain('This is the only time the key is shown.');
+  });
+
+  test.each([
+    [[], "required option '--name <name>' not specified"],
+    [['--name', 'n', '--rpm', '5'], "unknown option '--rpm'"],
+    [['--name', 'n', '--budget-usd', '5'], "unknown option '--budget-usd'"],
+    [['--name', 'n', '--expires', '30'], 'found "30", expected a whole number and a unit'],
+    [['--name', 'n', '--expires', '0d'], 'found no time at all'],
+    [['--name', 'n', '--models', 'a,,b'], 'found "a,,b", expected names with single commas'],
+    [['--name', 'n', '--models', ''], 'found "", expected names'],
+    [['--name', 'n', '--ip', 'localhost'], 'expected an IP address or a CIDR range'],
+    [['--name', 'n', '--scopes', 'root'], 'found "root", expected inference, usage or admin'],
+    [['--name', ''], 'expected 1 to 128 characters'],
+    [['--name', 'n', 'extra'], 'too many arguments'],
+  ])('%p is wrong usage', async (flags, message) => {
+    const { exitCode, stdout, stderr } = await run('keys', 'create', ...flags);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+
+  test('a workspace that is not there cannot be done', async () => {
+    const { exitCode, stderr } = await run('keys', 'create', '--name', 'n', '--workspace', 'gone');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('There is no workspace with the id "gone"');
+  });
+});
+
+describe('keys list', () => {
+  test('shows all keys and no secret, one JSON object per line', async () => {
+    const made = [await create(), await create('--expires', '1s')];
+    const { stdout } = await run('keys', 'list', '--json');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
+    for (const { key } of made) expect(stdout).not.toContain(key);
+    expect((await run('keys', 'list')).stdout).toStartWith('ID ');
+  });
+
+  test('says where there is no database, and makes none', async () => {
+    const { exitCode, stderr } = await run('keys', 'list');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
+    ]);
+    expect(await Bun.file(`${dataDir}/tollgate.db`).exists()).toBe(false);
+  });
+});
+
+describe('keys rotate', () => {
+  test('keeps the id, gives a new key, and says until when the old one works', async () => {
+    const { id, key } = await create();
+    const rotated = JSON.parse((await run('keys', 'rotate', id, '--grace', '24h', '--json')).stdout);
+    expect(rotated).toMatchObject({ id, previous_expires_at: '2026-11-21T12:00:00.000Z' });
+    expect(rotated.key).not.toBe(key);
+    expect((await run('keys', 'rotate', id)).stdout).toContain('The old secret works until 2026-11-21T12:00:00.000Z');
+    expect(
+      JSON.parse((await run('keys', 'rotate', id, '--grace', '0s', '--json')).stdout).previous_expires_at,
+    ).toBeNull();
+  });
+});
+
+describe('keys disable, enable, revoke', () => {
+  test('set the state of a key', async () => {
+    const { id } = await create();
+    for (const [verb, status] of [
+      ['disable', 'disabled'],
+      ['enable', 'active'],
+      ['revoke', 'revoked'],
+    ] as const) {
+      expect(JSON.parse((await run('keys', verb, id, '--json')).stdout)).toMatchObject({ id, status });
+    }
+    expect(await run('keys', 'enable', id)).toMatchObject({ exitCode: 1 });
+    expect(await run('keys', 'revoke', 'key_gone')).toMatchObject({ exitCode: 1, stdout: '' });
+  });
+});
+
+describe('keys set', () => {
+  test('changes what is named; a word takes a restriction away', async () => {
+    const { id } = await create('--models', 'a', '--ip', '::1', '--expires', '1h');
+    const set = async (...flags: string[]) => JSON.parse((await run('keys', 'set', id, '--json', ...flags)).stdout);
+    expect(await set('--name', 'other', '--scopes', 'admin')).toMatchObject({
+      name: 'other',
+      scopes: ['admin'],
+      models: ['a'],
+    });
+    expect(await set('--models', '*', '--ip', 'any', '--expires', 'never')).toMatchObject({
+      models: null,
+      ips: null,
+      expires_at: null,
+    });
+    await run('workspaces', 'create', 'team');
+    expect(await set('--workspace', 'team')).toMatchObject({ workspace: 'team', name: 'other' });
+  });
+
+  test('without a change is wrong usage', async () => {
+    const { id } = await create();
+    expect(await run('keys', 'set', id, '--json')).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+});
+
+describe('workspaces', () => {
+  test('are made, changed and listed', async () => {
+    expect(await run('workspaces', 'create', 'team', '--models', 'gpt-*')).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse((await run('workspaces', 'set', 'team', '--models', '*', '--json')).stdout)).toMatchObject({
+      models: null,
+    });
+    const { stdout } = await run('workspaces', 'list', '--json');
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).id)
+        .sort(),
+    ).toEqual(['default', 'team']);
+    expect((await run('workspaces', 'list')).stdout).toStartWith('ID ');
+  });
+
+  test('a wrong id, one that is taken, and a change without a change are refused', async () => {
+    expect(await run('workspaces', 'create', 'Team')).toMatchObject({ exitCode: 2 });
+    expect(await run('workspaces', 'create', 'default')).toMatchObject({ exitCode: 1 });
+    expect(await run('workspaces', 'set', 'default')).toMatchObject({ exitCode: 2 });
+    expect(await run('workspaces', 'set', 'gone', '--models', 'a')).toMatchObject({ exitCode: 1 });
+  });
+});

@@ -1,0 +1,106 @@
+/** Owns the commands `tollgate keys …`: their flags, and what they print. What they do is in control/. */
+import type { Command } from 'commander';
+import { administer } from './administer.ts';
+import { type Lifted, orNull, parseExpiry, parseList, parseListOr, parseSpan } from './argument-parsers.ts';
+import type { CliEnvironment } from './cli-environment.ts';
+import { printKeyList, printKeyState, printNewKey } from './print-keys.ts';
+
+interface CreateFlags {
+  readonly name: string;
+  readonly workspace?: string;
+  readonly models?: string[] | Lifted;
+  readonly expires?: number | Lifted;
+  readonly ip?: string[] | Lifted;
+  readonly scopes?: string[];
+  readonly json?: true;
+}
+
+type SetFlags = Partial<CreateFlags>;
+
+const MODELS_HELP = "names of the models the key may use, * stands for any run of characters; '*' alone: all";
+const EXPIRES_HELP = 'how long the key works (such as 30d), or never';
+const IP_HELP = 'addresses or CIDR ranges the key may be used from, or any';
+const SCOPES_HELP = 'what the key may be used for: inference, usage, admin';
+
+/** Adds `keys` and its commands to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  const keys = program.command('keys').description('make and change API keys');
+
+  keys
+    .command('create')
+    .description('make a key; its secret is shown this once')
+    .requiredOption('--name <name>', 'what the key is called')
+    .option('--workspace <id>', 'the workspace it belongs to (default: default)')
+    .option('--models <list>', MODELS_HELP, parseListOr('*'))
+    .option('--expires <span>', EXPIRES_HELP, parseExpiry)
+    .option('--ip <list>', IP_HELP, parseListOr('any'))
+    .option('--scopes <list>', `${SCOPES_HELP} (default: inference)`, parseList)
+    .option('--json', 'print JSON')
+    .action(async (flags: CreateFlags) => {
+      const key = await administer(environment, 'keys.create', { name: flags.name, ...restrictions(flags) });
+      printNewKey(environment, key, flags.json === true);
+    });
+
+  keys
+    .command('list')
+    .description('show all keys, never their secrets')
+    .option('--json', 'print one JSON object per line')
+    .action((flags: { json?: true }) => printKeyList(environment, flags.json === true));
+
+  keys
+    .command('rotate')
+    .description('give a key a new secret; the old one works until the grace ends')
+    .argument('<id>', 'the id of the key')
+    .option('--grace <span>', 'how long the old secret works on; 0s ends it at once', parseSpan, parseSpan('24h'))
+    .option('--json', 'print JSON')
+    .action(async (id: string, flags: { grace: number; json?: true }) => {
+      const key = await administer(environment, 'keys.rotate', { id, grace_ms: flags.grace });
+      printNewKey(environment, key, flags.json === true);
+    });
+
+  for (const [verb, description] of [
+    ['revoke', 'end a key for good'],
+    ['disable', 'let a key rest; enable wakes it'],
+    ['enable', 'let a disabled key work again'],
+  ] as const) {
+    keys
+      .command(verb)
+      .description(description)
+      .argument('<id>', 'the id of the key')
+      .option('--json', 'print JSON')
+      .action(async (id: string, flags: { json?: true }) => {
+        printKeyState(environment, await administer(environment, `keys.${verb}`, { id }), flags.json === true);
+      });
+  }
+
+  keys
+    .command('set')
+    .description('change a key; what is not named stays')
+    .argument('<id>', 'the id of the key')
+    .option('--name <name>', 'what the key is called')
+    .option('--workspace <id>', 'the workspace it belongs to')
+    .option('--models <list>', MODELS_HELP, parseListOr('*'))
+    .option('--expires <span>', EXPIRES_HELP, parseExpiry)
+    .option('--ip <list>', IP_HELP, parseListOr('any'))
+    .option('--scopes <list>', SCOPES_HELP, parseList)
+    .option('--json', 'print JSON')
+    .action(async (id: string, flags: SetFlags, command: Command) => {
+      const { json, ...changes } = flags;
+      if (Object.keys(changes).length === 0) {
+        command.error('error: nothing to change; expected --name, --workspace, --models, --expires, --ip or --scopes');
+      }
+      const given = { id, name: flags.name, ...restrictions(flags) };
+      printKeyState(environment, await administer(environment, 'keys.set', given), json === true);
+    });
+}
+
+/** The flags in the words of the command's arguments; what was not given stays out. */
+function restrictions(flags: SetFlags): object {
+  return {
+    workspace: flags.workspace,
+    models: orNull(flags.models),
+    expires_in_ms: orNull(flags.expires),
+    ips: orNull(flags.ip),
+    scopes: flags.scopes,
+  };
+}

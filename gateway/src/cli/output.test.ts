@@ -1,0 +1,34 @@
+/** Checks what a terminal is shown, and that nothing in it acts on the terminal. */
+import { expect, test } from 'bun:test';
+import { assert, property, string } from 'fast-check';
+import { makeVisible, renderFields, renderJsonLine, renderTable } from './output.ts';
+
+test('a table has columns as wide as their widest cell, as a terminal counts', () => {
+  expect(
+    renderTable(
+      ['ID', 'NAME', 'STATE'],
+      [
+        ['1', '日本', 'on'],
+        ['22', 'x', ''],
+      ],
+    ),
+  ).toBe('ID  NAME  STATE\n1   日本  on\n22  x\n');
+});
+
+test('fields stand in two columns', () => {
+  expect(
+    renderFields([
+      ['id', 'a'],
+      ['models', 'b'],
+    ]),
+  ).toBe('  id      a\n  models  b\n');
+});
+
+test('a JSON value takes one line', () => {
+  expect(renderJsonLine({ a: 'x\ny' })).toBe('{"a":"x\\ny"}\n');
+});
+
+test('what could move the cursor or turn the line round is made visible', () => {
+  expect(makeVisible('a\u001b[2Jb\r\nc\u202ed\u2028')).toBe('a\\u{1b}[2Jb\\u{d}\\u{a}c\\u{202e}d\\u{2028}');
+  assert(property(string({ unit: 'binary' }), (text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(makeVisible(text))));
+});

@@ -1,0 +1,44 @@
+/** Owns a record as programs read it: the members, words and order of the published record format. */
+import type { CallRecord } from '../store/ports.ts';
+
+/** The record with `at` as ISO 8601, its members always in this order. */
+export function renderCallRecord(record: CallRecord): object {
+  return {
+    request_id: record.request_id,
+    at: new Date(record.at_ms).toISOString(),
+    account: record.account,
+    workspace: record.workspace,
+    key_id: record.key_id,
+    key_name: record.key_name,
+    end_user: record.end_user,
+    session: record.session,
+    protocol: record.protocol,
+    model: record.model,
+    served_model: record.served_model,
+    provider: record.provider,
+    stream: record.stream,
+    status: record.status,
+    error: record.error,
+    finish_reason: record.finish_reason,
+    usage: {
+      input: record.usage.input,
+      cache_read: record.usage.cache_read,
+      cache_write_5m: record.usage.cache_write_5m,
+      cache_write_1h: record.usage.cache_write_1h,
+      output: record.usage.output,
+      reasoning: record.usage.reasoning,
+    },
+    usage_source: record.usage_source,
+    price_version: record.price_version,
+    cost_nano_usd: record.cost_nano_usd,
+    ttfb_ms: record.ttfb_ms,
+    duration_ms: record.duration_ms,
+    attempts: record.attempts.map(({ provider, model, status, error, duration_ms }) => ({
+      provider,
+      model,
+      status,
+      error,
+      duration_ms,
+    })),
+  };
+}

@@ -1,0 +1,109 @@
+/** Owns the command `tollgate serve`: start, reload, signals, end. What is started is joined in app.ts. */
+import type { Command } from 'commander';
+import type { Logger } from 'pino';
+import { type App, startApp } from '../app.ts';
+import { renderConfigProblem } from '../config/config-problem.ts';
+import { type ConfigSource, loadConfig } from '../config/load-config.ts';
+import { watchConfig } from '../config/watch-config.ts';
+import { drain } from '../drain.ts';
+import { createLog } from '../telemetry/log.ts';
+import { type CliEnvironment, CliFailure } from './cli-environment.ts';
+import { renderFirstWords } from './first-words.ts';
+import { watchLauncher } from './launcher-watch.ts';
+
+interface ServeFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+}
+
+/** Terminals send Ctrl-C to the launcher and to us: two signals within this time are one. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Adds the command to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  program
+    .command('serve')
+    .description('serve the gateway')
+    .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
+    .option('--host <host>', 'the address to listen on (default: HOST, else 127.0.0.1)')
+    .option('--port <port>', 'the port to listen on (default: PORT, else 8080; 0: any free one)')
+    .action((flags: ServeFlags) => serve(flags, environment));
+}
+
+async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<void> {
+  const startMs = performance.now();
+  const source: ConfigSource = {
+    file: flags.config,
+    cwd: process.cwd(),
+    environment: {
+      ...process.env,
+      ...(flags.host === undefined ? {} : { HOST: flags.host }),
+      ...(flags.port === undefined ? {} : { PORT: flags.port }),
+    },
+  };
+  const { config, problems } = loadConfig(source);
+  if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
+  const log = createLog();
+  const app = await startApp(config, log).catch((error: unknown) => {
+    throw new CliFailure(1, error instanceof Error ? error.message : String(error));
+  });
+  environment.stdout(renderFirstWords(app, startMs));
+  const reload = () => void reloadConfig(app, source, log);
+  process.on('SIGHUP', reload);
+  const watch = config.file === null ? null : watchConfig(config.file, reload);
+  await ended(app, log);
+  watch?.stop();
+  if (app.gate.unknownCallers > 0)
+    log.info({ calls: app.gate.unknownCallers }, 'calls without a valid key were refused');
+  process.exit(0);
+}
+
+/** A configuration that does not hold changes nothing. */
+async function reloadConfig(app: App, source: ConfigSource, log: Logger): Promise<void> {
+  const { config, problems } = loadConfig(source);
+  if (config === null) {
+    log.error({ problems: problems.map(renderConfigProblem) }, 'the configuration has problems: the running one stays');
+    return;
+  }
+  const { server } = app.gate.settings.config;
+  try {
+    await app.reconfigure(config);
+  } catch (error) {
+    log.error({ cause: String(error) }, 'the configuration cannot be taken over: the running one stays');
+    return;
+  }
+  if (server.host !== config.server.host || server.port !== config.server.port) {
+    log.warn('server.host and server.port take effect at the next start');
+  }
+  log.info({ models: app.gate.settings.routes.size }, 'the configuration was reloaded');
+}
+
+/** Resolves when the server has ended after a signal, or after its launcher's death. */
+function ended(app: App, log: Logger): Promise<void> {
+  const hurry = new AbortController();
+  let firstMs: number | null = null;
+  return new Promise((resolve) => {
+    const stop = (reason: string, serveOn: boolean) => {
+      const nowMs = performance.now();
+      if (firstMs !== null) {
+        if (nowMs - firstMs >= SAME_SIGNAL_MS) hurry.abort();
+        return;
+      }
+      firstMs = nowMs;
+      const { drainMs, drainStreamsMs } = app.gate.settings.config.limits;
+      const open = app.gate.capacity.openCalls.held;
+      log.info({ reason, open_calls: open }, 'stopping: open calls are finished first; a second signal ends them');
+      drain(app, { serveOnMs: serveOn ? drainMs : 0, finishMs: drainStreamsMs, hurry: hurry.signal }).then(
+        resolve,
+        (error) => {
+          log.error({ cause: String(error) }, 'the end was not orderly');
+          process.exit(1);
+        },
+      );
+    };
+    process.on('SIGTERM', () => stop('SIGTERM', true));
+    process.on('SIGINT', () => stop('SIGINT', false));
+    watchLauncher(() => stop('the launcher is gone', false));
+  });
+}

@@ -1,0 +1,42 @@
+/** Owns running a command line in this process for tests, and telling what it said and how it ended. */
+import { Command, CommanderError } from 'commander';
+import * as calls from '../calls.ts';
+import { type CliEnvironment, CliFailure } from '../cli-environment.ts';
+import * as keys from '../keys.ts';
+import * as workspaces from '../workspaces.ts';
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The present of every command that `runProgram` runs, unix ms. */
+export const NOW_MS = Date.UTC(2026, 10, 20, 12);
+
+/** Runs a command line, such as `['keys', 'list']`, over a data folder. */
+export async function runProgram(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
+  let [stdout, stderr] = ['', ''];
+  const environment: CliEnvironment = {
+    dataDir,
+    stdout: (text) => {
+      stdout += text;
+    },
+    stderr: (text) => {
+      stderr += text;
+    },
+    nowMs: () => NOW_MS,
+  };
+  const program = new Command('tollgate')
+    .exitOverride()
+    .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
+  for (const { register } of [keys, workspaces, calls]) register(program, environment);
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return { exitCode: 0, stdout, stderr };
+  } catch (fault) {
+    if (fault instanceof CommanderError) return { exitCode: fault.exitCode === 0 ? 0 : 2, stdout, stderr };
+    if (fault instanceof CliFailure) return { exitCode: fault.exitCode, stdout, stderr: stderr + fault.message };
+    throw fault;
+  }
+}

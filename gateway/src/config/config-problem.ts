@@ -1,0 +1,49 @@
+/** Owns how one fault of a configuration is described and printed. Finds none. */
+
+/** One fault, with everything needed to mend it. No member ever carries a credential or a value of the environment. */
+export interface ConfigProblem {
+  /** The file as it was named, or `environment`. */
+  readonly source: string;
+  /** Both from 1; null where there is no place in a file. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** Such as `providers.lab.base_url` or `models.a.targets[0]`; empty for the document as a whole. */
+  readonly path: string;
+  readonly found: string;
+  readonly expected: string;
+  /** What to do about it: a whole sentence. */
+  readonly advice: string;
+}
+
+/** What was found, what was expected, and what to do: a problem without its place. */
+export type Fault = Pick<ConfigProblem, 'found' | 'expected' | 'advice'>;
+
+/** `tollgate.yaml:3:9: server.port: found 'x', expected a number from 0 to 65535. Correct the number.` */
+export function renderConfigProblem(problem: ConfigProblem): string {
+  const place = problem.line === null ? problem.source : `${problem.source}:${problem.line}:${problem.column ?? 1}`;
+  const path = problem.path === '' ? '' : `${problem.path}: `;
+  return `${place}: ${path}found ${problem.found}, expected ${problem.expected}. ${problem.advice}`;
+}
+
+/** A step from a mapping to a member (text) or from a list to an item (number, from 0). */
+export type PathStep = string | number;
+
+/** `['models', 'gpt-4.1', 'targets', 0]` → `models['gpt-4.1'].targets[0]`. */
+export function renderPath(path: readonly PathStep[]): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (!/^[\w-]+$/.test(step)) text += `[${quoteText(step)}]`;
+    else text += text === '' ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** The text in single quotes, cut after 60 characters, without control characters, so that it is safe to print. */
+export function quoteText(text: string): string {
+  const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  const visible = short.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+  return `'${visible}'`;
+}

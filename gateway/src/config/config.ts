@@ -1,0 +1,129 @@
+/**
+ * Owns the shape of a loaded configuration and every default that is not a limit (those are in limits.ts). Reads no
+ * file and no environment.
+ */
+import type { IpRange } from '../lib/ip-range.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { ProviderQuirks } from '../providers/presets.ts';
+import type { Limits } from './limits.ts';
+
+/** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
+export type Protocol = 'chat' | 'messages';
+
+export type ProviderKind = 'openai' | 'openai-compatible' | 'anthropic' | 'demo';
+
+export const DEFAULT_HOST = '127.0.0.1';
+export const DEFAULT_PORT = 8080;
+export const DEFAULT_CONSOLE = 'on';
+export const DEFAULT_FILE = 'tollgate.yaml';
+export const DEFAULT_DATA_DIR = '.tollgate';
+
+/** The names that the built-in demo provider answers to. */
+export const DEMO_MODELS = ['demo', 'claude-demo'] as const;
+
+/** The wire formats that a provider of each kind speaks. */
+export const KIND_PROTOCOLS: { readonly [kind in ProviderKind]: readonly Protocol[] } = {
+  openai: ['chat'],
+  'openai-compatible': ['chat'],
+  anthropic: ['messages'],
+  demo: ['chat', 'messages'],
+};
+
+export interface ServerConfig {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** What printed addresses begin with, without a slash at the end; null: host and port. */
+  readonly publicUrl: string | null;
+  /** Whose connections may say whom they forward for. */
+  readonly trustedProxies: readonly IpRange[];
+  readonly console: boolean;
+}
+
+/** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
+export interface Timeouts {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly firstBytePlainMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+/** A secret and the only origin (`https://host:port`) it may be sent to. */
+export interface BoundCredential {
+  readonly origin: string;
+  readonly secret: Secret;
+}
+
+/** The built-in demo: no address, no credential, no time limits. */
+export interface DemoProvider {
+  readonly name: string;
+  readonly kind: 'demo';
+  readonly protocols: readonly Protocol[];
+}
+
+/** A host that answers calls. */
+export interface UpstreamProvider {
+  readonly name: string;
+  readonly kind: Exclude<ProviderKind, 'demo'>;
+  readonly protocols: readonly Protocol[];
+  /** No slash at the end. `/chat/completions` (chat) or `/messages` (messages) follows; so for messages it ends in `/v1`. */
+  readonly baseUrl: string;
+  /** Null: no credential is sent. */
+  readonly credential: BoundCredential | null;
+  readonly timeouts: Timeouts;
+  /** The catalogue's name of this host, by which prices and model names are found; null: a host it does not know. */
+  readonly catalogProvider: string | null;
+  readonly quirks: ProviderQuirks;
+}
+
+export type ProviderConfig = DemoProvider | UpstreamProvider;
+
+export interface TargetConfig {
+  readonly provider: ProviderConfig;
+  /** The model's name there. */
+  readonly model: string;
+  /** The provider's, with what the target sets itself; null for the demo. */
+  readonly timeouts: Timeouts | null;
+}
+
+/** USD per million tokens as written, digits untouched; a member left out is absent. */
+export interface PriceText {
+  readonly input: string;
+  readonly output: string;
+  readonly cache_read?: string;
+  readonly cache_write?: string;
+  readonly cache_write_5m?: string;
+  readonly cache_write_1h?: string;
+  readonly reasoning?: string;
+}
+
+export interface ModelConfig {
+  readonly name: string;
+  readonly alias: readonly string[];
+  /** The endpoints that serve it; the first target speaks each of them. */
+  readonly protocols: readonly Protocol[];
+  /** At least one. Calls go to the first; the others wait for routing. */
+  readonly targets: readonly [TargetConfig, ...TargetConfig[]];
+  /** Null: the catalogue's. */
+  readonly price: PriceText | 'free' | null;
+}
+
+export interface Config {
+  /** Absolute path of the file it came from; null: no file. */
+  readonly file: string | null;
+  /** Absolute path of the data folder. */
+  readonly dataDir: string;
+  readonly server: ServerConfig;
+  readonly limits: Limits;
+  /** What `limits` says of time limits of upstreams: the defaults of each provider. */
+  readonly timeouts: Timeouts;
+  /** Where `providers` came from. `built-in`: nothing was configured, so there is the demo alone. */
+  readonly providersFrom: 'file' | 'environment' | 'built-in';
+  /** By name; never empty. */
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
+  /** By public name, aliases apart; null where the file has no `models`, so that the catalogue's models are served. */
+  readonly models: ReadonlyMap<string, ModelConfig> | null;
+  /** Sentences for the start-up output: what was found in the environment. */
+  readonly notes: readonly string[];
+}

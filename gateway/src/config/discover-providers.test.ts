@@ -1,0 +1,82 @@
+/** Proves which providers an environment makes, in which words it is said, and that no credential is in them. */
+import { describe, expect, test } from 'bun:test';
+import { PRESETS } from '../providers/presets.ts';
+import { renderConfigProblem } from './config-problem.ts';
+import { discoverProviders } from './discover-providers.ts';
+import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
+
+const TIMEOUTS = chooseDefaultTimeouts(resolveLimits(undefined));
+const discover = (environment: { readonly [name: string]: string }) => discoverProviders(environment, TIMEOUTS);
+
+describe('discoverProviders', () => {
+  test('finds nothing in an empty environment, nor in empty variables', () => {
+    const { providers, notes, problems } = discover({ OPENAI_API_KEY: '', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' });
+    expect(providers.size).toBe(0);
+    expect(notes).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('binds each credential to the origin of its own host', () => {
+    const { providers } = discover({
+      OPENAI_API_KEY: 'canary-a',
+      ANTHROPIC_API_KEY: 'canary-b',
+      GROQ_API_KEY: 'canary-c',
+    });
+    const bound = [...providers.values()].map((provider) =>
+      provider.kind === 'demo'
+        ? null
+        : [provider.name, provider.credential?.origin, provider.credential?.secret.reveal()],
+    );
+    expect(bound).toEqual([
+      ['openai', 'https://api.openai.com', 'canary-a'],
+      ['anthropic', 'https://api.anthropic.com', 'canary-b'],
+      ['groq', 'https://api.groq.com', 'canary-c'],
+    ]);
+  });
+
+  test('says what it found, without the credential', () => {
+    const { notes } = discover({ GEMINI_API_KEY: 'canary-a' });
+    expect(notes).toEqual([
+      'Found GEMINI_API_KEY: Google Gemini answers as provider gemini at https://generativelanguage.googleapis.com/v1beta/openai.',
+    ]);
+  });
+
+  test('finds every preset that has a variable, by each of its variables', () => {
+    for (const preset of PRESETS) {
+      for (const variable of preset.credentialVariables) {
+        expect([...discover({ [variable]: 'x' }).providers.keys()]).toEqual([preset.name]);
+      }
+    }
+  });
+
+  test("takes the address that the vendors' own variables give, and binds the credential to it", () => {
+    const { providers } = discover({
+      OPENAI_API_KEY: 'x',
+      OPENAI_BASE_URL: 'http://127.0.0.1:9000/v1/',
+      ANTHROPIC_API_KEY: 'y',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:9001',
+    });
+    expect(providers.get('openai')).toMatchObject({
+      baseUrl: 'http://127.0.0.1:9000/v1',
+      credential: { origin: 'http://127.0.0.1:9000' },
+    });
+    expect(providers.get('anthropic')).toMatchObject({
+      baseUrl: 'http://127.0.0.1:9001/v1',
+      credential: { origin: 'http://127.0.0.1:9001' },
+    });
+  });
+
+  test('a credential with a line break is a problem that does not show it', () => {
+    const { problems } = discover({ OPENAI_API_KEY: 'canary\n' });
+    expect(problems.map(renderConfigProblem)).toEqual([
+      'environment: OPENAI_API_KEY: found a text that is not shown, expected a credential of visible ASCII characters. Look for a line break, space or quote that came along when it was copied, or unset OPENAI_API_KEY.',
+    ]);
+  });
+
+  test('a bad address names its variable', () => {
+    const { problems } = discover({ OPENAI_API_KEY: 'x', OPENAI_BASE_URL: 'https://u:canary@h' });
+    expect(problems.map(renderConfigProblem)).toEqual([
+      'environment: OPENAI_BASE_URL: found an address with @ in it, expected an address such as https://api.example.com/v1. Put the credential into api_key.',
+    ]);
+  });
+});

@@ -1,0 +1,64 @@
+/** Proves how `${NAME}` is hidden from YAML, put in, and refused. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { hasPlaceholders, hideExpressions, showExpressions, substituteEnvironment } from './environment-text.ts';
+
+const ENVIRONMENT = { HOST: 'example.com', PORT: '8080', EMPTY: '', ODD: `\${PORT}: {a: [b]}` };
+
+describe('substituteEnvironment', () => {
+  test.each([
+    ['plain text', 'plain text'],
+    [`\${HOST}`, 'example.com'],
+    [`http://\${HOST}:\${PORT}/v1`, 'http://example.com:8080/v1'],
+    [`\${UNSET:-fallback}`, 'fallback'],
+    [`\${UNSET:-}`, ''],
+    [`\${EMPTY:-fallback}`, 'fallback'],
+    [`\${EMPTY}`, ''],
+    [`\${HOST:-fallback}`, 'example.com'],
+    [`\${UNSET:-a: b, "c" # d}`, 'a: b, "c" # d'],
+    [`$\${HOST}`, `\${HOST}`],
+    [`$$\${HOST}`, `$\${HOST}`],
+    ['$HOST and $', '$HOST and $'],
+    ['{HOST}', '{HOST}'],
+  ])('%s becomes %s', (text, value) => {
+    expect(substituteEnvironment(text, ENVIRONMENT)).toMatchObject({ text: value });
+  });
+
+  test('what is put in is not looked at again', () => {
+    expect(substituteEnvironment(`\${ODD}`, ENVIRONMENT)).toEqual({ text: `\${PORT}: {a: [b]}`, substituted: true });
+  });
+
+  test.each([
+    [`\${UNSET}`, `\${UNSET}, and the environment has no variable UNSET`],
+    [`\${toString}`, `\${toString}, and the environment has no variable toString`],
+    [`\${__proto__}`, `\${__proto__}, and the environment has no variable __proto__`],
+    [`\${}`, `a \${…} that names no variable`],
+    [`\${1A}`, `a \${…} that names no variable`],
+    [`\${HOST-x}`, `a \${…} that names no variable`],
+    [`\${ HOST }`, `a \${…} that names no variable`],
+    [`\${HOST`, `a \${ without its }`],
+    [`\${HOST} \${`, `a \${ without its }`],
+  ])('%s is refused', (text, found) => {
+    expect(substituteEnvironment(text, ENVIRONMENT)).toMatchObject({ found });
+  });
+});
+
+describe('hideExpressions', () => {
+  test('leaves nothing of an expression that YAML could read, and keeps its length', () => {
+    const text = `{ a: \${X:-b: c, "d" # e}, f: \${Y} }`;
+    const hidden = hideExpressions(text);
+    expect(hidden.length).toBe(text.length);
+    expect(hidden.replace(/[\ue000-\ue07f]/g, '_')).toBe(`{ a: ${'_'.repeat(19)}, f: ____ }`);
+  });
+
+  test('is undone by showExpressions, whatever the text', () => {
+    const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(`\${`, '}', '$', `\${A}`, ':-', '\n'));
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('');
+        fc.pre(!hasPlaceholders(text));
+        expect(showExpressions(hideExpressions(text))).toBe(text);
+      }),
+    );
+  });
+});

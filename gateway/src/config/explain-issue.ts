@@ -1,0 +1,138 @@
+/** Owns the words for what the file's shape refuses: from a validator's issue to problems with place, finding and cure. */
+import { z } from 'zod';
+import { type ConfigProblem, type Fault, type PathStep, quoteText, renderPath } from './config-problem.ts';
+import { fileSchema } from './file-schema.ts';
+import { chooseNearName } from './near-name.ts';
+import type { ReadYaml, YamlTree } from './yaml-tree.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** Members that a later version will have: what to do until then. */
+const LATER_MEMBERS: ReadonlyMap<string, string> = new Map([
+  ['defaults', 'Remove it: none of its members is enforced by this version.'],
+  ['weight', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
+  ['priority', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
+]);
+
+const KINDS: { readonly [expected: string]: Fault } = {
+  object: { found: '', expected: 'a mapping', advice: 'Write its members below it, indented, or as { name: value }.' },
+  record: { found: '', expected: 'a mapping', advice: 'Write one entry per name below it, indented.' },
+  array: { found: '', expected: 'a list', advice: 'Write it as [first, second] or with a line `- …` for each.' },
+};
+
+/** All problems of one issue, which may name several members. */
+export function explainIssue(issue: Issue, yaml: ReadYaml, source: string): ConfigProblem[] {
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  const at = (place: { line: number; column: number }, where: readonly PathStep[], fault: Fault): ConfigProblem => ({
+    source,
+    line: place.line,
+    column: place.column,
+    path: renderPath(where),
+    ...fault,
+  });
+  const value = valueAt(yaml.tree, path);
+  const here = yaml.placeOf(path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const memberPath = [...path, key];
+      return at(yaml.nameAt(memberPath), memberPath, explainUnknownMember(key, membersAt(path)));
+    });
+  }
+  if (issue.code === 'invalid_union') {
+    // The one union is a price: a word or a mapping. Of a mapping, its members are what is wrong.
+    const branch = issue.errors[typeof value === 'string' ? 0 : 1] ?? [];
+    if (typeof value === 'string' || Array.isArray(value)) {
+      return [at(here, path, { found: showFound(value, here.written), ...PRICE_FORMS })];
+    }
+    return branch.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, yaml, source));
+  }
+  if (issue.code === 'invalid_key') {
+    const expected = issue.issues[0]?.message ?? 'another name';
+    const found = quoteText(String(path.at(-1)));
+    return [at(yaml.nameAt(path), path, { found, expected, advice: 'Choose another name.' })];
+  }
+  if (value === undefined) {
+    const expected = issue.code === 'invalid_type' ? (KINDS[issue.expected]?.expected ?? issue.message) : issue.message;
+    return [at(here, path, { found: 'nothing', expected, advice: `Add the member ${path.at(-1) ?? ''}.` })];
+  }
+  return [at(here, path, explainValue(issue, value, here.written))];
+}
+
+function explainValue(issue: Issue, value: YamlTree, written: string | null): Fault {
+  if (issue.code === 'custom') {
+    const { found, expected, advice, secret } = issue.params ?? {};
+    const shown = secret === true ? 'a text that is not shown' : showFound(value, written);
+    return { found: String(found ?? shown), expected: String(expected), advice: String(advice) };
+  }
+  if (issue.code === 'invalid_type') {
+    const kind = KINDS[issue.expected];
+    if (kind === undefined) {
+      return { found: showKind(value), expected: issue.message, advice: 'Write a single value.' };
+    }
+    return { ...kind, found: showKind(value) };
+  }
+  if (issue.code === 'too_small') {
+    return { found: 'an empty list', expected: 'at least one item', advice: 'Add one, or remove the member.' };
+  }
+  return { found: showKind(value), expected: issue.message, advice: 'Correct it.' };
+}
+
+function explainUnknownMember(name: string, known: readonly string[]): Fault {
+  const found = `the unknown member ${quoteText(name)}`;
+  const later = known.includes(name) ? undefined : LATER_MEMBERS.get(name);
+  if (later !== undefined) {
+    return { found, expected: 'a member that this version knows', advice: later };
+  }
+  const near = chooseNearName(name, known);
+  const advice = near === null ? 'This version does not know it: remove it.' : `Did you mean ${near}?`;
+  const expected =
+    known.length > 12 ? `one of the ${known.length} members in docs/configuration.md` : `one of ${known.join(', ')}`;
+  return { found, expected, advice };
+}
+
+const PRICE_FORMS = {
+  expected: 'free, or a mapping with input and output',
+  advice: 'Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.',
+};
+
+/** A scalar as it was written. A value that came from the environment is shown as its expression only. */
+function showFound(value: YamlTree, written: string | null): string {
+  if (typeof value !== 'string') return showKind(value);
+  const text = written ?? value;
+  return text.includes('${') ? `the value of ${quoteText(text)}` : quoteText(text);
+}
+
+/** Without its content: where a mapping belongs, a text may well be a credential. */
+function showKind(value: YamlTree): string {
+  if (typeof value === 'string') return 'a text';
+  return Array.isArray(value) ? 'a list' : 'a mapping';
+}
+
+function valueAt(tree: YamlTree | null, path: readonly PathStep[]): YamlTree | undefined {
+  let value: YamlTree | undefined = tree ?? undefined;
+  for (const step of path) {
+    if (typeof value !== 'object') return undefined;
+    if (Array.isArray(value)) value = typeof step === 'number' ? value[step] : undefined;
+    else value = typeof step === 'string' ? value[step] : undefined;
+  }
+  return value;
+}
+
+/** The names of the members that the mapping at this path may have. */
+function membersAt(path: readonly PathStep[]): readonly string[] {
+  let schema: unknown = fileSchema;
+  for (const step of path) {
+    const holder = unwrap(schema);
+    if (holder instanceof z.ZodObject) schema = holder.shape[step];
+    else if (holder instanceof z.ZodRecord) schema = holder.valueType;
+    else if (holder instanceof z.ZodArray) schema = holder.element;
+  }
+  const object = unwrap(schema);
+  return object instanceof z.ZodObject ? Object.keys(object.shape) : [];
+}
+
+function unwrap(schema: unknown): unknown {
+  if (schema instanceof z.ZodOptional) return unwrap(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return unwrap(schema.options.find((option) => option instanceof z.ZodObject));
+  return schema;
+}

@@ -1,0 +1,168 @@
+/**
+ * Owns the shape of the configuration file: every member this version accepts, and its description. Rules between
+ * members are in resolve-*.ts.
+ */
+import { z } from 'zod';
+import { PRESETS } from '../providers/presets.ts';
+import { DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT } from './config.ts';
+import { LIMITS, type LimitName } from './limits.ts';
+import {
+  addressRange,
+  baseUrl,
+  byteSize,
+  choice,
+  credential,
+  duration,
+  listenHost,
+  plainText,
+  priceText,
+  wholeNumber,
+} from './scalar-schema.ts';
+
+const MODEL_NAME_CHARACTERS_MAX = 256;
+
+/** The presets that `preset` may name: the others have a kind of their own. */
+const COMPATIBLE_PRESETS = PRESETS.filter((preset) => preset.kind === 'openai-compatible');
+
+const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
+
+const serverSchema = z.strictObject({
+  host: listenHost.meta({ description: 'Where to listen. HOST goes before it.', default: DEFAULT_HOST }).optional(),
+  port: wholeNumber(0, 65_535)
+    .meta({ description: 'Port to listen on; 0 takes a free one. PORT goes before it.', default: DEFAULT_PORT })
+    .optional(),
+  public_url: baseUrl
+    .meta({ description: 'The address that people reach the gateway at; what printed links begin with.' })
+    .optional(),
+  trusted_proxies: z
+    .array(addressRange)
+    .meta({ description: 'Address ranges of proxies whose forwarded client address is believed.', default: [] })
+    .optional(),
+  console: choice(['on', 'off']).meta({ description: 'Whether /app is served.', default: DEFAULT_CONSOLE }).optional(),
+});
+
+function limitSchema(name: LimitName) {
+  const row = LIMITS[name];
+  const most = 'most' in row ? row.most : undefined;
+  const described = { description: row.meaning, default: row.unit === 'count' ? Number(row.default) : row.default };
+  if (row.unit === 'bytes') return byteSize(row.least, '16GiB').meta(described).optional();
+  if (row.unit === 'duration')
+    return duration(row.least, most ?? '24h')
+      .meta(described)
+      .optional();
+  return wholeNumber(Number(row.least), most === undefined ? undefined : Number(most))
+    .meta(described)
+    .optional();
+}
+
+const limitNames = Object.keys(LIMITS) as LimitName[];
+const limitsSchema = z.strictObject(
+  Object.fromEntries(limitNames.map((name) => [name, limitSchema(name)])) as {
+    [Name in LimitName]: ReturnType<typeof limitSchema>;
+  },
+);
+
+const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
+
+const timeoutsSchema = z.strictObject({
+  connect: timeout('Connecting.'),
+  first_byte: timeout('First byte of a stream.'),
+  first_byte_plain: timeout('First byte of an answer in one piece.'),
+  idle: timeout('Silence within an answer.'),
+  total: timeout('The whole call.'),
+});
+
+const providerSchema = z.strictObject({
+  kind: choice(['openai', 'openai-compatible', 'anthropic', 'demo']).meta({
+    description:
+      'What it speaks. `openai` and `openai-compatible`: chat completions; `anthropic`: messages; `demo`: the built-in offline model, both.',
+  }),
+  preset: choice(COMPATIBLE_PRESETS.map((preset) => preset.name))
+    .meta({ description: 'A known host, for `kind: openai-compatible`: it brings its address and its ways.' })
+    .optional(),
+  base_url: baseUrl
+    .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
+    .optional(),
+  api_key: credential
+    .meta({
+      description:
+        'Its credential, sent to the origin of `base_url` only; best taken from a variable. `none`: no credential, which is the default for a host of your own.',
+    })
+    .optional(),
+  timeouts: timeoutsSchema
+    .meta({
+      description: 'Time limits of calls to it; what is left out is as `limits` has it: `connect_timeout` and so on.',
+    })
+    .optional(),
+});
+
+const targetSchema = z.strictObject({
+  provider: plainText('the name of a provider', 64).meta({ description: 'A name under `providers`.' }),
+  model: modelName.meta({ description: "The model's name there; default: its public name." }).optional(),
+  timeouts: timeoutsSchema.meta({ description: 'As above; what is left out is as the provider has it.' }).optional(),
+});
+
+const price = (description: string) => priceText.meta({ description });
+
+const priceSchema = z
+  .union([
+    choice(['free']),
+    z.strictObject({
+      input: price('Input.'),
+      output: price('Output.'),
+      cache_read: price('Input read from a cache; default: as input.').optional(),
+      cache_write: price('Input written to a cache; default: as input.').optional(),
+      cache_write_5m: price('Written for five minutes; default: as cache_write.').optional(),
+      cache_write_1h: price('Written for an hour; default: as cache_write_5m.').optional(),
+      reasoning: price('Reasoning output; default: as output.').optional(),
+    }),
+  ])
+  .meta({ description: 'USD per million tokens, or the word `free`. Default: the catalogue.' });
+
+const modelSchema = z.strictObject({
+  protocols: z
+    .array(choice(['chat', 'messages']))
+    .min(1)
+    .meta({ description: 'The endpoints that serve it. Default: those that its first target speaks.' })
+    .optional(),
+  alias: z.array(modelName).meta({ description: 'More public names.', default: [] }).optional(),
+  targets: z.array(targetSchema).min(1).meta({
+    description: 'Who answers. Of several the first is used.',
+  }),
+  price: priceSchema.optional(),
+});
+
+const providerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
+const publicModelName = z
+  .string()
+  .regex(
+    /^(?!.*\$\{)[^\p{Cc}]{1,256}$/u,
+    'a model name of 1 to 256 characters, without control characters or variables',
+  );
+
+/** The whole file. */
+export const fileSchema = z.strictObject({
+  server: serverSchema.meta({ description: 'How the gateway is reached.' }).optional(),
+  limits: limitsSchema.meta({ description: 'What is refused, and how long is waited.' }).optional(),
+  providers: z
+    .record(providerName, providerSchema)
+    .meta({
+      description:
+        'The hosts that answer, by names of your choice. Default: those whose credentials are in the environment.',
+    })
+    .optional(),
+  models: z
+    .record(publicModelName, modelSchema)
+    .meta({
+      description:
+        'The models that are served, by their public names: the complete list. Default: all that the catalogue knows of the providers.',
+    })
+    .optional(),
+});
+
+export type FileShape = z.output<typeof fileSchema>;
+export type ProviderShape = z.output<typeof providerSchema>;
+export type ModelShape = z.output<typeof modelSchema>;
+export type TimeoutsShape = z.output<typeof timeoutsSchema>;

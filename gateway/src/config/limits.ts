@@ -1,0 +1,88 @@
+/** Owns the names, units, defaults and least values of every limit that an operator can set. Enforces none of them. */
+
+/** How a limit is written in the file, and what its number counts once loaded: bytes, milliseconds, or things. */
+type LimitUnit = 'bytes' | 'duration' | 'count';
+
+interface LimitRow {
+  /** The member of `Limits` that carries it, unit last. */
+  readonly member: string;
+  readonly unit: LimitUnit;
+  /** As an operator would write it. */
+  readonly default: string;
+  readonly least: string;
+  readonly most?: string;
+  readonly meaning: string;
+}
+
+const bytes = <Member extends string>(member: Member, fallback: string, least: string, meaning: string) =>
+  ({ member, unit: 'bytes', default: fallback, least, meaning }) as const;
+const duration = <Member extends string>(member: Member, fallback: string, least: string, meaning: string) =>
+  ({ member, unit: 'duration', default: fallback, least, most: '24h', meaning }) as const;
+const count = <Member extends string>(member: Member, fallback: string, meaning: string, most?: string) =>
+  ({ member, unit: 'count', default: fallback, least: '1', ...(most === undefined ? {} : { most }), meaning }) as const;
+
+/**
+ * Every limit by its name in the file. The size of the header block (16 KiB) is absent: the runtime takes it at launch
+ * only.
+ */
+export const LIMITS = {
+  header_count_max: count('headerCountMax', '100', 'Header lines of a request; more are answered 431.'),
+  url_bytes_max: bytes('urlBytesMax', '8KiB', '256B', 'Path and query of a request; longer ones are answered 414.'),
+  body_timeout: duration('bodyTimeoutMs', '60s', '1s', 'From the headers to the last byte of a body; then 408.'),
+  body_bytes_max: bytes('bodyBytesMax', '32MiB', '1KiB', 'Body of one request, counted as it arrives; more is 413.'),
+  body_bytes_in_flight_max: bytes(
+    'bodyBytesInFlightMax',
+    '512MiB',
+    '1MiB',
+    'Request bodies held at once; more is 503.',
+  ),
+  gzip_ratio_max: count('gzipRatioMax', '20', 'How many times its compressed size a gzip body may have; more is 415.'),
+  json_depth_max: count('jsonDepthMax', '64', 'Nesting of a JSON body; deeper is answered 400.', '1000'),
+  json_keys_max: count('jsonKeysMax', '10000', 'Members of one JSON object; more are answered 400.'),
+  messages_max: count('messagesMax', '100000', 'Messages of one request; more are answered 400.'),
+  parts_max: count('partsMax', '1000', 'Content parts of one message; more are answered 400.'),
+  tools_max: count('toolsMax', '1000', 'Tools of one request; more are answered 400.'),
+  model_name_max: count('modelNameMax', '256', 'Characters of `model` and `user`; more are answered 400.'),
+  metadata_key_max: count('metadataKeyMax', '64', 'Characters of a metadata key; more are answered 400.'),
+  metadata_value_max: count('metadataValueMax', '512', 'Characters of a metadata value; more are answered 400.'),
+  sse_record_bytes_max: bytes(
+    'sseRecordBytesMax',
+    '8MiB',
+    '1KiB',
+    'One event of an upstream stream; more is its error.',
+  ),
+  response_bytes_max: bytes('responseBytesMax', '256MiB', '1KiB', 'One whole upstream answer; more is its error.'),
+  error_body_bytes_max: bytes('errorBodyBytesMax', '64KiB', '1KiB', 'What is read of an upstream error body.'),
+  slow_reader_bytes_max: bytes(
+    'slowReaderBytesMax',
+    '256KiB',
+    '1KiB',
+    'Kept for a slow client; then upstream is paused.',
+  ),
+  slow_reader_timeout: duration(
+    'slowReaderTimeoutMs',
+    '60s',
+    '1s',
+    'A client that takes nothing for so long is dropped.',
+  ),
+  open_calls_max: count('openCallsMax', '20000', 'Calls open at once, whole process; more are answered 503.'),
+  keep_alive: duration('keepAliveMs', '10s', '100ms', 'Silence on a stream after which a keep-alive is sent.'),
+  commit_after: duration('commitAfterMs', '20s', '100ms', 'Upstream silence after which a stream is answered 200.'),
+  drain: duration('drainMs', '10s', '0s', 'How long new calls are still served after SIGTERM.'),
+  drain_streams: duration('drainStreamsMs', '600s', '0s', 'How long open calls may go on after that.'),
+  connect_timeout: duration('connectTimeoutMs', '5s', '10ms', 'Connecting to an upstream.'),
+  first_byte_timeout: duration('firstByteTimeoutMs', '120s', '10ms', 'First byte of a streamed answer.'),
+  first_byte_plain_timeout: duration(
+    'firstBytePlainTimeoutMs',
+    '900s',
+    '10ms',
+    'First byte of an answer in one piece.',
+  ),
+  idle_timeout: duration('idleTimeoutMs', '900s', '10ms', 'Silence of an upstream within its answer.'),
+  total_timeout: duration('totalTimeoutMs', '3600s', '10ms', 'A whole call, from its first attempt to its last byte.'),
+} as const satisfies Record<string, LimitRow>;
+
+export type LimitName = keyof typeof LIMITS;
+
+/** All limits as numbers: bytes, milliseconds (`…Ms`) or counts. */
+export type Limits = { readonly [Name in LimitName as (typeof LIMITS)[Name]['member']]: number };

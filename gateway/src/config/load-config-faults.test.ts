@@ -1,0 +1,364 @@
+/** Proves that each fault of a file or an environment is told once, with place, finding, expectation and cure. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { renderConfigProblem } from './config-problem.ts';
+import { loadConfig } from './load-config.ts';
+
+let cwd = '';
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'tollgate-faults-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+function faults(content: string | Uint8Array, environment: { readonly [name: string]: string } = {}): string[] {
+  writeFileSync(join(cwd, 'f.yaml'), content);
+  const { config, problems } = loadConfig({ file: 'f.yaml', environment, cwd });
+  expect(config === null).toBe(problems.length > 0);
+  return problems.map(renderConfigProblem);
+}
+
+const LAB =
+  'providers: { lab: { kind: openai-compatible, base_url: http://h/v1 }, claude: { kind: anthropic, api_key: x } }\n';
+const PRICE_EXPECTED = 'expected USD per million tokens: a number from 0 with at most 6 decimals, such as 0.25';
+
+describe('server and limits', () => {
+  test.each([
+    [
+      'server: 8080\n',
+      'f.yaml:1:9: server: found a text, expected a mapping. Write its members below it, indented, or as { name: value }.',
+    ],
+    [
+      'server: [a]\n',
+      'f.yaml:1:9: server: found a list, expected a mapping. Write its members below it, indented, or as { name: value }.',
+    ],
+    [
+      '- server\n',
+      'f.yaml:1:1: found a list, expected a mapping. Write its members below it, indented, or as { name: value }.',
+    ],
+    [
+      'server:\n  port: 65536\n',
+      "f.yaml:2:9: server.port: found '65536', expected a whole number from 0 to 65535. Correct the number.",
+    ],
+    [
+      'server:\n  port: 80.5\n',
+      "f.yaml:2:9: server.port: found '80.5', expected a whole number from 0 to 65535. Correct the number.",
+    ],
+    [
+      'server:\n  port: [80]\n',
+      'f.yaml:2:9: server.port: found a list, expected a whole number from 0 to 65535. Write a single value.',
+    ],
+    [
+      'server:\n  host: http://x\n',
+      "f.yaml:2:9: server.host: found 'http://x', expected an address or host name to listen on, such as 127.0.0.1 or 0.0.0.0. Write it without scheme, port or path.",
+    ],
+    [
+      'server:\n  console: true\n',
+      "f.yaml:2:12: server.console: found 'true', expected one of on, off. Choose one of these.",
+    ],
+    [
+      'server:\n  trusted_proxies: 10.0.0.0/8\n',
+      'f.yaml:2:20: server.trusted_proxies: found a text, expected a list. Write it as [first, second] or with a line `- …` for each.',
+    ],
+    [
+      'server:\n  trusted_proxies: [10.0.0.0/33]\n',
+      "f.yaml:2:21: server.trusted_proxies[0]: found '10.0.0.0/33', expected an address range such as 10.0.0.0/8 or fd00::/8 (no bits beyond the prefix), or one address. Correct the range.",
+    ],
+    [
+      'server:\n  public_url: https://a.example/?x=1\n',
+      'f.yaml:2:15: server.public_url: found an address with a query or fragment, expected an address such as https://api.example.com/v1. Remove what begins at ? or #.',
+    ],
+    [
+      'limits: { body_bytes_max: 32MB }\n',
+      "f.yaml:1:27: limits.body_bytes_max: found '32MB', expected a size from 1KiB to 16GiB, such as 64KiB or 32MiB. Write a whole number with its unit: B, KiB, MiB or GiB.",
+    ],
+    [
+      'limits: { body_bytes_max: 1023B }\n',
+      "f.yaml:1:27: limits.body_bytes_max: found '1023B', expected a size from 1KiB to 16GiB, such as 64KiB or 32MiB. Write a whole number with its unit: B, KiB, MiB or GiB.",
+    ],
+    [
+      'limits: { body_timeout: 60 }\n',
+      "f.yaml:1:25: limits.body_timeout: found '60', expected a duration from 1s to 24h, such as 300ms, 60s, 15m or 1h. Write a whole number with its unit: ms, s, m, h or d.",
+    ],
+    [
+      'limits: { open_calls_max: -1 }\n',
+      "f.yaml:1:27: limits.open_calls_max: found '-1', expected a whole number from 1 up. Correct the number.",
+    ],
+    [
+      'limits: { json_depth_max: 1001 }\n',
+      "f.yaml:1:27: limits.json_depth_max: found '1001', expected a whole number from 1 to 1000. Correct the number.",
+    ],
+    [
+      'limits: { body_byte_max: 1MiB }\n',
+      "f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the 29 members in docs/configuration.md. Did you mean body_bytes_max?",
+    ],
+  ])('%j', (text, problem) => {
+    expect(faults(text)).toEqual([problem]);
+  });
+});
+
+describe('members of later versions', () => {
+  test.each([
+    [
+      'defaults: { unpriced: refuse }\n',
+      "f.yaml:1:1: defaults: found the unknown member 'defaults', expected a member that this version knows. Remove it: none of its members is enforced by this version.",
+    ],
+    [
+      `${LAB}models: { m: { targets: [{ provider: lab, weight: 3 }] } }\n`,
+      "f.yaml:2:43: models.m.targets[0].weight: found the unknown member 'weight', expected a member that this version knows. Remove it: routing between several targets comes in a later version, and the first target is used.",
+    ],
+    [
+      'retention: 90d\n',
+      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, providers, models. This version does not know it: remove it.",
+    ],
+  ])('%j', (text, problem) => {
+    expect(faults(text)).toEqual([problem]);
+  });
+});
+
+describe('providers', () => {
+  test.each([
+    [
+      'providers: { a: { kind: openai-compatible } }\n',
+      'f.yaml:1:17: providers.a: found kind openai-compatible without base_url, expected base_url or preset. Add base_url: https://…/v1, or preset with the name of a known host.',
+    ],
+    [
+      'providers: { a: { kind: openai } }\n',
+      `f.yaml:1:17: providers.a: found no api_key, expected a credential, or none. Add api_key: \${OPENAI_API_KEY}, or api_key: none.`,
+    ],
+    [
+      'providers: { a: { kind: openai, preset: groq, api_key: x } }\n',
+      'f.yaml:1:41: providers.a.preset: found a preset beside kind openai, expected a preset beside kind openai-compatible only. Remove preset, or write kind: openai-compatible.',
+    ],
+    [
+      'providers: { a: { kind: demo, api_key: x } }\n',
+      'f.yaml:1:31: providers.a.api_key: found api_key beside kind demo, expected kind alone: the demo answers inside the gateway. Remove it.',
+    ],
+    [
+      'providers: { a: { kind: gemini } }\n',
+      "f.yaml:1:25: providers.a.kind: found 'gemini', expected one of openai, openai-compatible, anthropic, demo. Choose one of these.",
+    ],
+    [
+      'providers: { a: { api_key: x } }\n',
+      'f.yaml:1:17: providers.a.kind: found nothing, expected one of openai, openai-compatible, anthropic, demo. Add the member kind.',
+    ],
+    [
+      'providers: { a: { kind: demo, timeout: 3s } }\n',
+      "f.yaml:1:31: providers.a.timeout: found the unknown member 'timeout', expected one of kind, preset, base_url, api_key, timeouts. Did you mean timeouts?",
+    ],
+    [
+      'providers: { "a/b": { kind: demo } }\n',
+      "f.yaml:1:14: providers['a/b']: found 'a/b', expected a provider name of 1 to 64 letters, digits, `.`, `_` or `-`. Choose another name.",
+    ],
+    [
+      `providers: { a: { kind: openai, api_key: \${K}, timeouts: { conect: 1s } } }\n`,
+      "f.yaml:1:60: providers.a.timeouts.conect: found the unknown member 'conect', expected one of connect, first_byte, first_byte_plain, idle, total. Did you mean connect?",
+    ],
+    [
+      `providers: { a: { kind: openai, api_key: "\${K} " } }\n`,
+      'f.yaml:1:42: providers.a.api_key: found a text that is not shown, expected a credential of visible ASCII characters, or none. Look for a line break, space or quote that came along when it was copied.',
+    ],
+    [
+      `providers: { a: { kind: "\${K}" } }\n`,
+      `f.yaml:1:25: providers.a.kind: found the value of '\${K}', expected one of openai, openai-compatible, anthropic, demo. Choose one of these.`,
+    ],
+    [
+      'providers: { a: canary-1 }\n',
+      'f.yaml:1:17: providers.a: found a text, expected a mapping. Write its members below it, indented, or as { name: value }.',
+    ],
+    [
+      'providers: { a: { kind: openai, api_key: x, base_url: "http://u:canary-2@h" } }\n',
+      'f.yaml:1:55: providers.a.base_url: found an address with @ in it, expected an address such as https://api.example.com/v1. Put the credential into api_key.',
+    ],
+  ])('%j', (text, problem) => {
+    const found = faults(text, { K: 'canary-3' });
+    expect(found).toEqual([problem]);
+    expect(found.join()).not.toContain('canary');
+  });
+
+  test('a variable that is unset is told once', () => {
+    expect(faults(`providers:\n  a: { kind: openai, api_key: \${NOPE} }\n`)).toEqual([
+      `f.yaml:2:31: providers.a.api_key: found \${NOPE}, and the environment has no variable NOPE, expected a variable that is set. Set NOPE, or give a default: \${NOPE:-default}.`,
+    ]);
+  });
+});
+
+describe('models', () => {
+  test.each([
+    ['m: { }', 'f.yaml:2:14: models.m.targets: found nothing, expected a list. Add the member targets.'],
+    [
+      'm: { targets: [] }',
+      'f.yaml:2:25: models.m.targets: found an empty list, expected at least one item. Add one, or remove the member.',
+    ],
+    [
+      'm: { targets: [{ provider: lap }] }',
+      "f.yaml:2:38: models.m.targets[0].provider: found 'lap', expected the name of a provider: lab, claude. Did you mean lab?",
+    ],
+    [
+      'm: { targets: [{ provider: constructor }] }',
+      "f.yaml:2:38: models.m.targets[0].provider: found 'constructor', expected the name of a provider: lab, claude. Add it under providers, or name one of these.",
+    ],
+    [
+      'm: { protocols: [messages], targets: [{ provider: lab }] }',
+      "f.yaml:2:28: models.m.protocols[0]: found messages, expected chat, which the first target's provider 'lab' (kind openai-compatible) speaks. Remove messages, or put a target that speaks it first: translation between the two comes in a later version.",
+    ],
+    [
+      'm: { protocols: [chat, chat], targets: [{ provider: lab }] }',
+      'f.yaml:2:34: models.m.protocols[1]: found chat a second time, expected each once. Remove one of the two.',
+    ],
+    [
+      'm: { alias: [m], targets: [{ provider: lab }] }',
+      "f.yaml:2:24: models.m.alias[0]: found 'm', which is already the name of the model 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+    ],
+    [
+      'm: { alias: [x], targets: [{ provider: lab }] }, n: { alias: [x], targets: [{ provider: lab }] }',
+      "f.yaml:2:73: models.n.alias[0]: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+    ],
+    [
+      `${'m'.repeat(257)}: { targets: [{ provider: lab }] }`,
+      `f.yaml:2:11: models.${'m'.repeat(257)}: found '${'m'.repeat(60)}…', expected a model name of 1 to 256 characters, without control characters or variables. Choose another name.`,
+    ],
+    [
+      '"a\\tb": { targets: [{ provider: lab }] }',
+      "f.yaml:2:11: models['a\\u{9}b']: found 'a\\u{9}b', expected a model name of 1 to 256 characters, without control characters or variables. Choose another name.",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: 1 }',
+      "f.yaml:2:53: models.m.price: found '1', expected free, or a mapping with input and output. Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1 } }',
+      `f.yaml:2:53: models.m.price.output: found nothing, ${PRICE_EXPECTED}. Add the member output.`,
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 0.0000001, output: 1 } }',
+      `f.yaml:2:62: models.m.price.input: found '0.0000001', ${PRICE_EXPECTED}. Correct the number.`,
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1e3, output: 1 } }',
+      `f.yaml:2:62: models.m.price.input: found '1e3', ${PRICE_EXPECTED}. Correct the number.`,
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cash_read: 1 } }',
+      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning. Did you mean cache_read?",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cache_write: 1, cache_write_5m: 1 } }',
+      'f.yaml:2:89: models.m.price.cache_write: found cache_write beside cache_write_5m, expected one of the two: they mean the same. Remove one.',
+    ],
+  ])('%s', (model, problem) => {
+    expect(faults(`${LAB}models: { ${model} }\n`)).toEqual([problem]);
+  });
+
+  test('a target of a provider that has a fault of its own adds no second problem', () => {
+    const found = faults('providers: { a: { kind: openai } }\nmodels: { m: { targets: [{ provider: a }] } }\n');
+    expect(found).toHaveLength(1);
+    expect(found[0]).toStartWith('f.yaml:1:17: providers.a: found no api_key');
+  });
+});
+
+test.each(['providers', 'models'])('an empty mapping of %s is not taken for its default', (name) => {
+  expect(faults(`${name}: {}\n`)).toEqual([
+    `f.yaml:1:${name.length + 3}: ${name}: found an empty mapping, expected at least one name. Add one, or remove the member to have its default.`,
+  ]);
+});
+
+test('whatever a file is cut or mixed into, faults are told and no credential is', () => {
+  const good = [
+    'server: { port: 1, trusted_proxies: [10.0.0.0/8] }',
+    'limits: { drain: 1s }',
+    'providers:',
+    '  a: { kind: openai, api_key: canary-literal }',
+    `  b: { kind: anthropic, api_key: \${K}, timeouts: &t { idle: 5s } }`,
+    'models:',
+    '  m: { alias: [n], targets: [{ provider: a, timeouts: *t }], price: { input: 1, output: 2 } }',
+  ].join('\n');
+  expect(faults(good, { K: 'canary-variable' })).toEqual([]);
+  const edit = fc.record({
+    at: fc.nat(good.length),
+    length: fc.nat(12),
+    text: fc.oneof(
+      fc.string({ maxLength: 4 }),
+      fc.constantFrom(`\${`, '}', '*t', '&t ', '\n', '\t', ': ', '- ', '<<', '!!x '),
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
+      const text = edits.reduce((old, { at, length, text }) => old.slice(0, at) + text + old.slice(at + length), good);
+      const told = faults(text, { K: 'canary-variable' }).join('\n');
+      expect(told).not.toContain('canary-variable');
+      if (!/canary/.test(text.replace(/api_key: canary-literal/, ''))) expect(told).not.toContain('canary-l');
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('all faults are told at once, in the order of the file', () => {
+  const found = faults('limits: { drain: x }\nserver: { port: y, hots: z }\nmodel: {}\n');
+  expect(found.map((problem) => problem.split(': found')[0])).toEqual([
+    'f.yaml:1:18: limits.drain',
+    'f.yaml:2:17: server.port',
+    'f.yaml:2:20: server.hots',
+    'f.yaml:3:1: model',
+  ]);
+});
+
+describe('the file itself', () => {
+  test('that was named must be there', () => {
+    const { problems } = loadConfig({ file: 'nope.yaml', environment: {}, cwd });
+    expect(problems.map(renderConfigProblem)).toEqual([
+      `nope.yaml: found no such file, expected a readable file. Look for it at ${join(cwd, 'nope.yaml')}.`,
+    ]);
+  });
+
+  test('must not be a folder', () => {
+    const { problems } = loadConfig({ file: '.', environment: {}, cwd });
+    expect(problems.map(renderConfigProblem)).toEqual([
+      `.: found a file that cannot be read (EISDIR), expected a readable file. Look for it at ${cwd}.`,
+    ]);
+  });
+
+  test('must be UTF-8, and the line that is not is named', () => {
+    const latin = Buffer.concat([Buffer.from('server:\n  host: '), Buffer.from([0xe4, 0x0a])]);
+    const expected = 'found bytes that are not UTF-8, expected a text file in UTF-8. Save the file as UTF-8.';
+    expect(faults(latin)).toEqual([`f.yaml:2:1: ${expected}`]);
+    expect(faults(Buffer.from('server: {}\n', 'utf16le').fill(0xff, 0, 1))).toEqual([`f.yaml:1:1: ${expected}`]);
+  });
+
+  test('has no NUL and no private-use characters', () => {
+    const expected =
+      'found a NUL or private-use character, expected ordinary text. Remove the character; editors may not show it.';
+    expect(faults('a: 1\nb: \0\n')).toEqual([`f.yaml:2:1: ${expected}`]);
+    expect(faults('a: \ue024\n')).toEqual([`f.yaml:1:1: ${expected}`]);
+  });
+
+  test('has at most 1 MiB', () => {
+    const comment = (bytes: number) => `#${'x'.repeat(bytes - 2)}\n`;
+    expect(faults(comment(1024 * 1024))).toEqual([]);
+    expect(faults(comment(1024 * 1024 + 1))).toEqual([
+      'f.yaml: found more than 1 MiB, expected a file of at most 1 MiB. Make it smaller.',
+    ]);
+  });
+});
+
+describe('the environment', () => {
+  test.each([
+    [
+      { DATABASE_URL: 'postgres://canary' },
+      'environment: DATABASE_URL: found a value, expected none: this version keeps everything in its data folder, on one machine. Unset DATABASE_URL.',
+    ],
+    [
+      { REDIS_URL: 'redis://canary' },
+      'environment: REDIS_URL: found a value, expected none: this version keeps everything in its data folder, on one machine. Unset REDIS_URL.',
+    ],
+    [
+      { PORT: '99999' },
+      "environment: PORT: found '99999', expected a port from 0 to 65535. Correct PORT, or unset it.",
+    ],
+    [{ HOST: 'a b' }, "environment: HOST: found 'a b', expected an address or host name. Correct HOST, or unset it."],
+  ])('%j', (environment, problem) => {
+    expect(faults('{}\n', environment)).toEqual([problem]);
+  });
+});

@@ -1,0 +1,260 @@
+/** Proves what a good file and an environment become, and where the pieces come from. Bad files: load-config-faults.test.ts. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
+import type { Config } from './config.ts';
+import { renderConfigProblem } from './config-problem.ts';
+import { type ConfigSource, loadConfig } from './load-config.ts';
+
+let cwd = '';
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'tollgate-load-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+function load(text: string | null, environment: ConfigSource['environment'] = {}): Config {
+  if (text !== null) writeFileSync(join(cwd, 'given.yaml'), text);
+  const { config, problems } = loadConfig({ file: text === null ? undefined : 'given.yaml', environment, cwd });
+  expect(problems.map(renderConfigProblem)).toEqual([]);
+  if (config === null) throw new Error('expected a configuration');
+  return config;
+}
+
+const LAB = 'providers:\n  lab: { kind: openai-compatible, base_url: http://127.0.0.1:9100/v1, api_key: none }\n';
+
+describe('without a file', () => {
+  test('everything has its default, and the demo answers', () => {
+    const config = load(null);
+    expect(config).toMatchObject({
+      file: null,
+      dataDir: join(cwd, '.tollgate'),
+      server: { host: '127.0.0.1', port: 8080, publicUrl: null, trustedProxies: [], console: true },
+      providersFrom: 'built-in',
+      models: null,
+      notes: [],
+    });
+    expect([...config.providers.values()]).toEqual([{ name: 'demo', kind: 'demo', protocols: ['chat', 'messages'] }]);
+  });
+
+  test('the defaults of the limits are those of the limits table', () => {
+    expect(load(null).limits).toEqual({
+      headerCountMax: 100,
+      urlBytesMax: 8 * 1024,
+      bodyTimeoutMs: 60_000,
+      bodyBytesMax: 32 * 1024 ** 2,
+      bodyBytesInFlightMax: 512 * 1024 ** 2,
+      gzipRatioMax: 20,
+      jsonDepthMax: 64,
+      jsonKeysMax: 10_000,
+      messagesMax: 100_000,
+      partsMax: 1_000,
+      toolsMax: 1_000,
+      modelNameMax: 256,
+      metadataKeyMax: 64,
+      metadataValueMax: 512,
+      sseRecordBytesMax: 8 * 1024 ** 2,
+      responseBytesMax: 256 * 1024 ** 2,
+      errorBodyBytesMax: 64 * 1024,
+      slowReaderBytesMax: 256 * 1024,
+      slowReaderTimeoutMs: 60_000,
+      openCallsMax: 20_000,
+      keepAliveMs: 10_000,
+      commitAfterMs: 20_000,
+      drainMs: 10_000,
+      drainStreamsMs: 600_000,
+      connectTimeoutMs: 5_000,
+      firstByteTimeoutMs: 120_000,
+      firstBytePlainTimeoutMs: 900_000,
+      idleTimeoutMs: 900_000,
+      totalTimeoutMs: 3_600_000,
+    });
+  });
+
+  test('HOST, PORT and TOLLGATE_DATA_DIR count, empty ones do not', () => {
+    const config = load(null, { HOST: '0.0.0.0', PORT: '0', TOLLGATE_DATA_DIR: 'elsewhere' });
+    expect(config.server).toMatchObject({ host: '0.0.0.0', port: 0 });
+    expect(config.dataDir).toBe(join(cwd, 'elsewhere'));
+    expect(load(null, { HOST: '', PORT: '', DATABASE_URL: '' }).server).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+    });
+  });
+
+  test('credentials in the environment become providers', () => {
+    const config = load(null, { OPENAI_API_KEY: 'x', MISTRAL_API_KEY: 'y' });
+    expect(config.providersFrom).toBe('environment');
+    expect([...config.providers.keys()]).toEqual(['openai', 'mistral']);
+    expect(config.providers.get('mistral')).toMatchObject({
+      quirks: { streamUsage: 'always' },
+      catalogProvider: 'mistral',
+    });
+  });
+
+  test('a host that the catalogue does not know is told to serve nothing yet', () => {
+    expect(load(null, { OPENROUTER_API_KEY: 'x' }).notes.at(-1)).toBe(
+      'Provider openrouter serves no model yet, since the catalogue knows none of its: name them under models.',
+    );
+  });
+});
+
+describe('which file', () => {
+  test('--config goes before TOLLGATE_CONFIG, and that before tollgate.yaml', () => {
+    const folder = join(cwd, 'which');
+    mkdirSync(folder);
+    for (const port of [1, 2, 3]) writeFileSync(join(folder, `${port}.yaml`), `server: { port: ${port} }\n`);
+    writeFileSync(join(folder, 'tollgate.yaml'), 'server: { port: 4 }\n');
+    const portOf = (source: Partial<ConfigSource>) =>
+      loadConfig({ environment: {}, cwd: folder, ...source }).config?.server.port;
+    expect(portOf({ file: '1.yaml', environment: { TOLLGATE_CONFIG: '2.yaml' } })).toBe(1);
+    expect(portOf({ environment: { TOLLGATE_CONFIG: join(folder, '2.yaml') } })).toBe(2);
+    expect(portOf({})).toBe(4);
+    expect(portOf({ environment: { PORT: '5' } })).toBe(5);
+  });
+
+  test('an empty file is a file without members', () => {
+    expect(load('# nothing\n')).toMatchObject({ file: join(cwd, 'given.yaml'), providersFrom: 'built-in' });
+  });
+});
+
+describe('server and limits', () => {
+  test('take the values of the file', () => {
+    const { server, limits } = load(
+      'server: { host: "::1", port: 9000, public_url: https://gw.example/, trusted_proxies: [10.0.0.0/8, ::1], console: off }\n' +
+        'limits: { body_bytes_max: 1MiB, open_calls_max: 7, keep_alive: 1500ms, drain: 0s }\n',
+    );
+    expect(server).toMatchObject({ host: '::1', port: 9000, publicUrl: 'https://gw.example', console: false });
+    const holds = (text: string) =>
+      server.trustedProxies.some((range) => rangeHolds(range, parseIpAddress(text) ?? []));
+    expect([holds('10.9.8.7'), holds('::1'), holds('11.0.0.1')]).toEqual([true, true, false]);
+    expect(limits).toMatchObject({ bodyBytesMax: 1024 ** 2, openCallsMax: 7, keepAliveMs: 1500, drainMs: 0 });
+    expect(limits.headerCountMax).toBe(100);
+  });
+
+  test('numbers, sizes, durations and words may come from the environment', () => {
+    const { server, limits } = load(
+      `server: { port: \${P}, console: \${C:-off} }\nlimits: { body_bytes_max: "\${N}MiB", drain: \${D:-5s} }\n`,
+      { P: '81', N: '2' },
+    );
+    expect(server).toMatchObject({ port: 81, console: false });
+    expect(limits).toMatchObject({ bodyBytesMax: 2 * 1024 ** 2, drainMs: 5000 });
+  });
+});
+
+describe('providers', () => {
+  test('bind a credential to the origin of the address, and never print it', () => {
+    const config = load(
+      `providers:\n  a: { kind: openai, api_key: \${KEY} }\n  b: { kind: openai, base_url: http://127.0.0.1:9/v1, api_key: canary-literal }\n`,
+      { KEY: 'canary-variable' },
+    );
+    const [a, b] = [...config.providers.values()].map((provider) =>
+      provider.kind === 'demo' ? null : provider.credential,
+    );
+    expect([a?.origin, a?.secret.reveal()]).toEqual(['https://api.openai.com', 'canary-variable']);
+    expect([b?.origin, b?.secret.reveal()]).toEqual(['http://127.0.0.1:9', 'canary-literal']);
+    const printed = [
+      Bun.inspect(config, { depth: 20 }),
+      JSON.stringify([...config.providers.values()]),
+      `${a?.secret}`,
+    ];
+    expect(printed.join()).not.toContain('canary');
+  });
+
+  test('have time limits of their own, of the limits, or by default', () => {
+    const config = load(
+      'limits: { connect_timeout: 2s, idle_timeout: 30s }\nproviders:\n  lab: { kind: openai-compatible, base_url: http://h/v1, timeouts: { connect: 1s, total: 2h } }\n' +
+        'models:\n  m: { targets: [{ provider: lab, timeouts: { total: 3h } }] }\n',
+    );
+    const lab = {
+      connectMs: 1000,
+      firstByteMs: 120_000,
+      firstBytePlainMs: 900_000,
+      idleMs: 30_000,
+      totalMs: 7_200_000,
+    };
+    expect(config.providers.get('lab')).toMatchObject({ timeouts: lab, credential: null });
+    expect(config.models?.get('m')?.targets[0].timeouts).toEqual({ ...lab, totalMs: 10_800_000 });
+  });
+
+  test('take address, catalogue and quirks of a preset', () => {
+    const config = load('providers:\n  fast: { kind: openai-compatible, preset: mistral, api_key: x }\n');
+    expect(config.providers.get('fast')).toMatchObject({
+      name: 'fast',
+      baseUrl: 'https://api.mistral.ai/v1',
+      credential: { origin: 'https://api.mistral.ai' },
+      catalogProvider: 'mistral',
+      quirks: { streamUsage: 'always' },
+    });
+  });
+
+  test('an address beside a preset goes before it, and takes the credential along', () => {
+    const config = load(
+      'providers:\n  p: { kind: openai-compatible, preset: groq, base_url: http://proxy:81/v1, api_key: x }\n',
+    );
+    expect(config.providers.get('p')).toMatchObject({
+      baseUrl: 'http://proxy:81/v1',
+      credential: { origin: 'http://proxy:81' },
+    });
+  });
+
+  test.each(['http://127.0.0.1:9', 'http://127.0.0.1:9/', 'http://127.0.0.1:9/v1', 'http://127.0.0.1:9/v1/'])(
+    'an anthropic address may be written %s',
+    (address) => {
+      const config = load(`providers:\n  a: { kind: anthropic, base_url: "${address}", api_key: none }\n`);
+      expect(config.providers.get('a')).toMatchObject({ baseUrl: 'http://127.0.0.1:9/v1', protocols: ['messages'] });
+    },
+  );
+
+  test('in the file, the environment adds none', () => {
+    const config = load(LAB, { OPENAI_API_KEY: 'x' });
+    expect(config.providersFrom).toBe('file');
+    expect([...config.providers.keys()]).toEqual(['lab']);
+  });
+});
+
+describe('models', () => {
+  test('have the protocols of their first target, and its name for them', () => {
+    const config = load(
+      `${LAB}  claude: { kind: anthropic, api_key: x }\n  try: { kind: demo }\n` +
+        'models:\n  a: { targets: [{ provider: lab }, { provider: claude, model: c }] }\n' +
+        '  b: { alias: [b2, b3], targets: [{ provider: claude, model: claude-sonnet-4-6 }] }\n' +
+        '  c: { protocols: [messages], targets: [{ provider: try, model: demo }] }\n',
+    );
+    const [a, b, c] = [...(config.models?.values() ?? [])];
+    expect(a).toMatchObject({ protocols: ['chat'], alias: [], price: null });
+    expect(a?.targets.map(({ provider, model }) => [provider.name, model])).toEqual([
+      ['lab', 'a'],
+      ['claude', 'c'],
+    ]);
+    expect(b).toMatchObject({
+      protocols: ['messages'],
+      alias: ['b2', 'b3'],
+      targets: [{ model: 'claude-sonnet-4-6' }],
+    });
+    expect(c).toMatchObject({ protocols: ['messages'], targets: [{ model: 'demo', timeouts: null }] });
+  });
+
+  test('keep the digits of a price', () => {
+    const config = load(
+      `${LAB}models:\n  a: { targets: [{ provider: lab }], price: { input: 0.250, output: "2", cache_read: 0.000001 } }\n` +
+        '  b: { targets: [{ provider: lab }], price: free }\n',
+    );
+    expect(config.models?.get('a')?.price).toEqual({ input: '0.250', output: '2', cache_read: '0.000001' });
+    expect(config.models?.get('b')?.price).toBe('free');
+  });
+
+  test('may use providers of the environment', () => {
+    const config = load('models:\n  m: { targets: [{ provider: openai, model: gpt-5-mini }] }\n', {
+      OPENAI_API_KEY: 'x',
+    });
+    expect(config.models?.get('m')?.targets[0].provider.name).toBe('openai');
+  });
+
+  test('may be named like members of Object.prototype, and hold any script', () => {
+    const config = load(
+      `${LAB}models:\n  constructor: { targets: [{ provider: lab }] }\n  模型/1:8b: { targets: [{ provider: lab }] }\n`,
+    );
+    expect([...(config.models?.keys() ?? [])]).toEqual(['constructor', '模型/1:8b']);
+  });
+});

@@ -1,0 +1,116 @@
+/** Owns the way from a file and an environment to a Config, or to everything that is wrong with them. Starts nothing. */
+import { resolve } from 'node:path';
+import { type Config, DEFAULT_DATA_DIR, KIND_PROTOCOLS, type ProviderConfig } from './config.ts';
+import { type ConfigProblem, type Fault, type PathStep, renderPath } from './config-problem.ts';
+import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';
+import type { Environment } from './environment-text.ts';
+import { explainIssue } from './explain-issue.ts';
+import { type FileShape, fileSchema } from './file-schema.ts';
+import { readConfigFile } from './read-config-file.ts';
+import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
+import { resolveModels } from './resolve-models.ts';
+import { resolveProviders } from './resolve-providers.ts';
+import { findUnsupported, resolveServer } from './resolve-server.ts';
+import { type ReadYaml, readYamlTree } from './yaml-tree.ts';
+
+export interface ConfigSource {
+  /** As `--config` names it; left out: TOLLGATE_CONFIG, else `tollgate.yaml` where there is one. */
+  readonly file?: string | undefined;
+  /** For `${NAME}`, credentials, HOST, PORT and TOLLGATE_*; flags of the command line go in here as their variables. */
+  readonly environment: Environment;
+  /** What relative paths start from. */
+  readonly cwd: string;
+}
+
+export type LoadedConfig =
+  | { readonly config: Config; readonly problems: readonly [] }
+  | { readonly config: null; readonly problems: readonly [ConfigProblem, ...ConfigProblem[]] };
+
+/**
+ * Loads the configuration anew: at start, and again at each reload. Never throws for what a file or the environment
+ * says; every fault found is in `problems`, in the order of the file.
+ */
+export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConfig {
+  const problems: ConfigProblem[] = [...findUnsupported(environment)];
+  const read = readConfigFile(file, environment, cwd);
+  if (read.kind === 'unreadable') problems.push(read.problem);
+  const parsed = read.kind === 'read' ? parseFile(read.text, read.source, environment) : EMPTY_FILE;
+  problems.push(...parsed.problems);
+  const server = resolveServer(parsed.shape.server, environment, problems);
+  const limits = resolveLimits(parsed.shape.limits);
+  const timeouts = chooseDefaultTimeouts(limits);
+  const report = (path: readonly PathStep[], fault: Fault, at = 'value') => {
+    const place = at === 'name' ? parsed.yaml?.nameAt(path) : parsed.yaml?.placeOf(path);
+    const source = read.kind === 'read' ? read.source : 'environment';
+    problems.push({
+      source,
+      line: place?.line ?? null,
+      column: place?.column ?? null,
+      path: renderPath(path),
+      ...fault,
+    });
+  };
+  const shapes = parsed.shape.providers;
+  const readable = read.kind !== 'unreadable' && parsed.problems.length === 0;
+  const discovered = shapes === undefined && readable ? discoverProviders(environment, timeouts) : NOTHING_DISCOVERED;
+  problems.push(...discovered.problems);
+  const found = shapes === undefined ? discovered.providers : resolveProviders(shapes, timeouts, report);
+  const builtIn = shapes === undefined && found.size === 0;
+  const providers = builtIn ? new Map([['demo', DEMO_PROVIDER]]) : found;
+  const models =
+    parsed.shape.models === undefined
+      ? null
+      : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), report);
+  const [first, ...others] = problems;
+  if (first !== undefined) return { config: null, problems: [first, ...others] };
+  return {
+    config: {
+      file: read.kind === 'read' ? read.path : null,
+      dataDir: resolve(cwd, environment.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
+      server,
+      limits,
+      timeouts,
+      providersFrom: shapes !== undefined ? 'file' : builtIn ? 'built-in' : 'environment',
+      providers,
+      models,
+      notes: [...discovered.notes, ...(models === null ? noteSilentProviders(providers) : [])],
+    },
+    problems: [],
+  };
+}
+
+const DEMO_PROVIDER: ProviderConfig = { name: 'demo', kind: 'demo', protocols: KIND_PROTOCOLS.demo };
+const NOTHING_DISCOVERED: DiscoveredProviders = { providers: new Map(), notes: [], problems: [] };
+
+interface ParsedFile {
+  /** Empty where there are problems. */
+  readonly shape: FileShape;
+  readonly yaml: ReadYaml | null;
+  readonly problems: readonly ConfigProblem[];
+}
+
+const EMPTY_FILE: ParsedFile = { shape: {}, yaml: null, problems: [] };
+
+function parseFile(text: string, source: string, environment: Environment): ParsedFile {
+  const yaml = readYamlTree(text, source, environment);
+  const shape = fileSchema.safeParse(yaml.tree ?? {});
+  const problems = [...yaml.problems];
+  const already = new Set(problems.map((problem) => problem.path));
+  // Without a tree the parser has said all there is to say.
+  const issues = yaml.tree === null ? [] : (shape.error?.issues ?? []);
+  for (const problem of issues.flatMap((issue) => explainIssue(issue, yaml, source))) {
+    if (!already.has(problem.path)) problems.push(problem);
+  }
+  problems.sort((left, right) => (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0));
+  return { shape: problems.length === 0 && shape.success ? shape.data : {}, yaml, problems };
+}
+
+/** Without `models` a host that the catalogue does not know serves nothing, which its operator should hear. */
+function noteSilentProviders(providers: ReadonlyMap<string, ProviderConfig>): string[] {
+  return [...providers.values()]
+    .filter((provider) => provider.kind !== 'demo' && provider.catalogProvider === null)
+    .map(
+      ({ name }) =>
+        `Provider ${name} serves no model yet, since the catalogue knows none of its: name them under models.`,
+    );
+}

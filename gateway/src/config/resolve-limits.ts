@@ -1,0 +1,39 @@
+/** Owns the numbers of limits and time limits: the file's, else the defaults. */
+import { parseByteSize } from '../lib/byte-size.ts';
+import { parseDurationMs } from '../lib/duration.ts';
+import type { Timeouts } from './config.ts';
+import type { FileShape, TimeoutsShape } from './file-schema.ts';
+import { LIMITS, type LimitName, type Limits } from './limits.ts';
+
+const PARSE_DEFAULT = { bytes: parseByteSize, duration: parseDurationMs, count: Number } as const;
+
+/** Every limit as a number, defaults filled in. */
+export function resolveLimits(shape: FileShape['limits']): Limits {
+  const entries = (Object.keys(LIMITS) as LimitName[]).map((name) => {
+    const row = LIMITS[name];
+    return [row.member, shape?.[name] ?? PARSE_DEFAULT[row.unit](row.default)];
+  });
+  return Object.fromEntries(entries) as Limits;
+}
+
+/** The time limits that hold for every provider which sets none. */
+export function chooseDefaultTimeouts(limits: Limits): Timeouts {
+  return {
+    connectMs: limits.connectTimeoutMs,
+    firstByteMs: limits.firstByteTimeoutMs,
+    firstBytePlainMs: limits.firstBytePlainTimeoutMs,
+    idleMs: limits.idleTimeoutMs,
+    totalMs: limits.totalTimeoutMs,
+  };
+}
+
+/** The given time limits, with what the file says instead. */
+export function resolveTimeouts(shape: TimeoutsShape | undefined, outer: Timeouts): Timeouts {
+  return {
+    connectMs: shape?.connect ?? outer.connectMs,
+    firstByteMs: shape?.first_byte ?? outer.firstByteMs,
+    firstBytePlainMs: shape?.first_byte_plain ?? outer.firstBytePlainMs,
+    idleMs: shape?.idle ?? outer.idleMs,
+    totalMs: shape?.total ?? outer.totalMs,
+  };
+}

@@ -1,0 +1,121 @@
+/** Owns the rules between models, their names, their targets and the providers. Chooses no target and no price. */
+import type { ModelConfig, Protocol, ProviderConfig, TargetConfig } from './config.ts';
+import { quoteText } from './config-problem.ts';
+import type { ModelShape } from './file-schema.ts';
+import { chooseNearName } from './near-name.ts';
+import { resolveTimeouts } from './resolve-limits.ts';
+import { NO_ENTRY, type Report } from './resolve-providers.ts';
+
+/**
+ * The models of the file by name; one with a problem is left out. `named`: every provider that stands in the file, also
+ * those that have a problem of their own and are not in `providers`.
+ */
+export function resolveModels(
+  shapes: { readonly [name: string]: ModelShape },
+  providers: ReadonlyMap<string, ProviderConfig>,
+  named: ReadonlySet<string>,
+  report: Report,
+): Map<string, ModelConfig> {
+  if (Object.keys(shapes).length === 0) report(['models'], NO_ENTRY);
+  reportNamesGivenTwice(shapes, report);
+  const models = new Map<string, ModelConfig>();
+  for (const [name, shape] of Object.entries(shapes)) {
+    const targets = shape.targets.flatMap((target, index) => {
+      const resolved = resolveTarget(name, target, providers, named, (path, fault) => {
+        report(['models', name, 'targets', index, ...path], fault);
+      });
+      return resolved ?? [];
+    });
+    const [first, ...others] = targets;
+    if (first === undefined || targets.length < shape.targets.length) continue;
+    const protocols = resolveProtocols(shape.protocols, first.provider, (path, fault) => {
+      report(['models', name, 'protocols', ...path], fault);
+    });
+    const { alias = [], price = null } = shape;
+    if (price !== null && price !== 'free' && price.cache_write !== undefined && price.cache_write_5m !== undefined) {
+      report(['models', name, 'price', 'cache_write'], {
+        found: 'cache_write beside cache_write_5m',
+        expected: 'one of the two: they mean the same',
+        advice: 'Remove one.',
+      });
+    }
+    models.set(name, {
+      name,
+      alias,
+      protocols,
+      targets: [first, ...others],
+      price: price === null ? null : tidyPrice(price),
+    });
+  }
+  return models;
+}
+
+function resolveTarget(
+  modelName: string,
+  shape: ModelShape['targets'][number],
+  providers: ReadonlyMap<string, ProviderConfig>,
+  named: ReadonlySet<string>,
+  report: Report,
+): TargetConfig | null {
+  const provider = providers.get(shape.provider);
+  if (provider === undefined && named.has(shape.provider)) return null;
+  if (provider === undefined) {
+    const near = chooseNearName(shape.provider, [...providers.keys()]);
+    report(['provider'], {
+      found: quoteText(shape.provider),
+      expected: `the name of a provider: ${[...providers.keys()].join(', ')}`,
+      advice: near === null ? 'Add it under providers, or name one of these.' : `Did you mean ${near}?`,
+    });
+    return null;
+  }
+  if (provider.kind === 'demo' && shape.timeouts !== undefined) {
+    report(['timeouts'], {
+      found: 'timeouts on a target of kind demo',
+      expected: 'none: the demo answers inside the gateway',
+      advice: 'Remove it.',
+    });
+  }
+  const timeouts = provider.kind === 'demo' ? null : resolveTimeouts(shape.timeouts, provider.timeouts);
+  return { provider, model: shape.model ?? modelName, timeouts };
+}
+
+function resolveProtocols(asked: readonly Protocol[] | undefined, first: ProviderConfig, report: Report) {
+  if (asked === undefined) return first.protocols;
+  for (const [index, protocol] of asked.entries()) {
+    if (asked.indexOf(protocol) < index) {
+      report([index], { found: `${protocol} a second time`, expected: 'each once', advice: 'Remove one of the two.' });
+    } else if (!first.protocols.includes(protocol)) {
+      report([index], {
+        found: protocol,
+        expected: `${first.protocols.join(' or ')}, which the first target's provider ${quoteText(first.name)} (kind ${first.kind}) speaks`,
+        advice: `Remove ${protocol}, or put a target that speaks it first: translation between the two comes in a later version.`,
+      });
+    }
+  }
+  return asked;
+}
+
+function reportNamesGivenTwice(shapes: { readonly [name: string]: ModelShape }, report: Report): void {
+  const owners = new Map<string, string>(Object.keys(shapes).map((name) => [name, `the model ${quoteText(name)}`]));
+  for (const [name, shape] of Object.entries(shapes)) {
+    for (const [index, alias] of (shape.alias ?? []).entries()) {
+      const owner = owners.get(alias);
+      if (owner !== undefined) {
+        report(['models', name, 'alias', index], {
+          found: `${quoteText(alias)}, which is already the name of ${owner}`,
+          expected: 'a name that no other model or alias has',
+          advice: 'Choose another name, or remove one of the two.',
+        });
+      }
+      owners.set(alias, `an alias of ${quoteText(name)}`);
+    }
+  }
+}
+
+/** Members that were left out are absent, not undefined. */
+function tidyPrice(price: NonNullable<ModelShape['price']>): NonNullable<ModelConfig['price']> {
+  if (price === 'free') return price;
+  const { input, output, ...others } = price;
+  const given = Object.entries(others).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { input, output, ...Object.fromEntries(given) };
+}

@@ -1,0 +1,57 @@
+/** Owns how the gateway is reached: the file, and before it the environment. Opens no port. */
+import { DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT, type ServerConfig } from './config.ts';
+import { type ConfigProblem, quoteText } from './config-problem.ts';
+import { environmentProblem } from './discover-providers.ts';
+import type { Environment } from './environment-text.ts';
+import type { FileShape } from './file-schema.ts';
+import { listenHost, wholeNumber } from './scalar-schema.ts';
+
+/** HOST and PORT, else the file's, else the defaults. A bad variable is added to `problems`. */
+export function resolveServer(
+  shape: FileShape['server'],
+  environment: Environment,
+  problems: ConfigProblem[],
+): ServerConfig {
+  const host = environment.HOST ? listenHost.safeParse(environment.HOST) : null;
+  const port = environment.PORT ? wholeNumber(0, 65_535).safeParse(environment.PORT) : null;
+  if (host?.success === false) {
+    const advice = 'Correct HOST, or unset it.';
+    problems.push(
+      environmentProblem('HOST', {
+        found: quoteText(environment.HOST ?? ''),
+        expected: 'an address or host name',
+        advice,
+      }),
+    );
+  }
+  if (port?.success === false) {
+    const advice = 'Correct PORT, or unset it.';
+    problems.push(
+      environmentProblem('PORT', {
+        found: quoteText(environment.PORT ?? ''),
+        expected: 'a port from 0 to 65535',
+        advice,
+      }),
+    );
+  }
+  return {
+    host: host?.data ?? shape?.host ?? DEFAULT_HOST,
+    port: port?.data ?? shape?.port ?? DEFAULT_PORT,
+    publicUrl: shape?.public_url?.url ?? null,
+    trustedProxies: shape?.trusted_proxies ?? [],
+    console: (shape?.console ?? DEFAULT_CONSOLE) === 'on',
+  };
+}
+
+/** What the environment asks for and this version cannot do: starting without it would put data in the wrong place. */
+export function findUnsupported(environment: Environment): ConfigProblem[] {
+  return ['DATABASE_URL', 'REDIS_URL']
+    .filter((variable) => environment[variable])
+    .map((variable) =>
+      environmentProblem(variable, {
+        found: 'a value',
+        expected: 'none: this version keeps everything in its data folder, on one machine',
+        advice: `Unset ${variable}.`,
+      }),
+    );
+}

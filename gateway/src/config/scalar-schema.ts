@@ -1,0 +1,170 @@
+/**
+ * Owns the kinds of single values that the file is made of: each from its text to its value, with what to say where it
+ * does not fit and how the published schema describes it. Knows no member by name.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { parseByteSize } from '../lib/byte-size.ts';
+import { parseDurationMs } from '../lib/duration.ts';
+import { type IpRange, parseIpRange } from '../lib/ip-range.ts';
+import { Secret } from '../lib/secret.ts';
+import { type BaseUrl, parseBaseUrl } from './base-url.ts';
+import type { Fault } from './config-problem.ts';
+
+/** Why a text does not fit, where the rule's own words are too general. A member left out: the rule's. */
+export class Unfit {
+  readonly fault: Partial<Fault>;
+
+  constructor(fault: Partial<Fault>) {
+    this.fault = fault;
+  }
+}
+
+interface ScalarRule<Value> {
+  readonly expected: string;
+  readonly advice: string;
+  /** Members of the published JSON Schema. */
+  readonly json: { readonly [member: string]: unknown };
+  /** True: what was found is never shown. */
+  readonly secret?: boolean;
+  readonly parse: (text: string) => Value | Unfit;
+}
+
+/** In the published schema every value may hold an expression instead. */
+const EXPRESSION_PATTERN = '\\$\\{.+\\}';
+
+/** A value made from text. Its issues carry `params: {found?, expected, advice, secret}`. */
+function scalar<Value>(rule: ScalarRule<Value>) {
+  return z
+    .string({ error: () => rule.expected })
+    .transform((text, context) => {
+      const value = rule.parse(text);
+      if (!(value instanceof Unfit)) return value;
+      const { expected, advice, secret = false } = rule;
+      context.addIssue({ code: 'custom', params: { expected, advice, secret, ...value.fault } });
+      return z.NEVER;
+    })
+    .meta(rule.json);
+}
+
+const UNFIT = new Unfit({});
+const hasControls = (text: string) => /\p{Cc}/u.test(text);
+
+/** Any text without control characters, up to `charactersMax`. */
+export const plainText = (expected: string, charactersMax: number) =>
+  scalar({
+    expected: `${expected} of 1 to ${charactersMax} characters, without control characters`,
+    advice: 'Correct the text.',
+    json: { title: 'text', type: 'string', minLength: 1, maxLength: charactersMax },
+    parse: (text) => (text === '' || text.length > charactersMax || hasControls(text) ? UNFIT : text),
+  });
+
+export const choice = <const Word extends string>(words: readonly Word[]) =>
+  scalar<Word>({
+    expected: words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`,
+    advice: 'Choose one of these.',
+    json: { anyOf: [{ enum: words }, { type: 'string', pattern: EXPRESSION_PATTERN }] },
+    parse: (text) => words.find((word) => word === text) ?? UNFIT,
+  });
+
+/** A whole number within bounds, both included. */
+export const wholeNumber = (least: number, most: number = Number.MAX_SAFE_INTEGER) =>
+  scalar({
+    expected:
+      most === Number.MAX_SAFE_INTEGER ? `a whole number from ${least} up` : `a whole number from ${least} to ${most}`,
+    advice: 'Correct the number.',
+    json: {
+      title: 'number',
+      type: ['integer', 'string'],
+      minimum: least,
+      maximum: most,
+      pattern: `^\\d+$|${EXPRESSION_PATTERN}`,
+    },
+    parse: (text) => {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= least && value <= most ? value : UNFIT;
+    },
+  });
+
+/** A span of time in milliseconds, bounds included and written as in the file. */
+export const duration = (least: string, most: string) =>
+  scalar({
+    expected: `a duration from ${least} to ${most}, such as 300ms, 60s, 15m or 1h`,
+    advice: 'Write a whole number with its unit: ms, s, m, h or d.',
+    json: { title: 'duration', type: 'string', pattern: `^\\d+(ms|s|m|h|d)$|${EXPRESSION_PATTERN}` },
+    parse: (text) => withinBounds(text, parseDurationMs, least, most),
+  });
+
+/** A number of bytes, bounds as in `duration`. */
+export const byteSize = (least: string, most: string) =>
+  scalar({
+    expected: `a size from ${least} to ${most}, such as 64KiB or 32MiB`,
+    advice: 'Write a whole number with its unit: B, KiB, MiB or GiB.',
+    json: { title: 'size', type: 'string', pattern: `^\\d+(B|KiB|MiB|GiB|TiB)$|${EXPRESSION_PATTERN}` },
+    parse: (text) => withinBounds(text, parseByteSize, least, most),
+  });
+
+function withinBounds(text: string, parse: (text: string) => number, least: string, most: string): number | Unfit {
+  const value = parseOrUnfit(() => parse(text));
+  return value instanceof Unfit || (value >= parse(least) && value <= parse(most)) ? value : UNFIT;
+}
+
+function parseOrUnfit<Value>(parse: () => Value): Value | Unfit {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) return UNFIT;
+    throw error;
+  }
+}
+
+/** A credential, or null for the word `none`. */
+export const credential = scalar<Secret | null>({
+  expected: 'a credential of visible ASCII characters, or none',
+  advice: 'Look for a line break, space or quote that came along when it was copied.',
+  json: { title: 'credential', type: 'string', minLength: 1 },
+  secret: true,
+  parse: (text) => {
+    if (text === 'none') return null;
+    return /^[\x21-\x7e]{1,4096}$/.test(text) ? new Secret(text) : UNFIT;
+  },
+});
+
+export const baseUrl = scalar<BaseUrl>({
+  expected: 'an address such as https://api.example.com/v1',
+  advice: 'Write scheme, host and path only.',
+  json: { title: 'address', type: 'string', pattern: `^https?://[^?#@\\s]+$|${EXPRESSION_PATTERN}` },
+  secret: true,
+  parse: (text) => {
+    const parsed = parseBaseUrl(text);
+    return 'found' in parsed ? new Unfit(parsed) : parsed;
+  },
+});
+
+/** An address range such as `10.0.0.0/8`, or one address. */
+export const addressRange = scalar<IpRange>({
+  expected: 'an address range such as 10.0.0.0/8 or fd00::/8 (no bits beyond the prefix), or one address',
+  advice: 'Correct the range.',
+  json: { title: 'address range', type: 'string', minLength: 2 },
+  parse: (text) => parseOrUnfit(() => parseIpRange(text)),
+});
+
+export const listenHost = scalar({
+  expected: 'an address or host name to listen on, such as 127.0.0.1 or 0.0.0.0',
+  advice: 'Write it without scheme, port or path.',
+  json: { title: 'host', type: 'string', minLength: 1 },
+  parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
+});
+
+/** USD per million tokens, as written. */
+export const priceText = scalar({
+  expected: 'USD per million tokens: a number from 0 with at most 6 decimals, such as 0.25',
+  advice: 'Correct the number.',
+  json: {
+    title: 'price',
+    type: ['number', 'string'],
+    minimum: 0,
+    pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
+  },
+  parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? text : UNFIT),
+});

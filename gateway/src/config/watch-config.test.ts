@@ -1,0 +1,130 @@
+/** Proves that new content is noticed however it comes, and that nothing else is. Waits for call-backs, never for time. */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConfigWatch, watchConfig } from './watch-config.ts';
+
+const LOOK_EVERY_MS = 10;
+let folder = '';
+let file = '';
+let watching: ConfigWatch | null = null;
+let changes = 0;
+let wake: (() => void) | null = null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-watch-'));
+  file = join(folder, 'tollgate.yaml');
+  writeFileSync(file, 'a: 1\n');
+  changes = 0;
+});
+afterEach(() => {
+  watching?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function start(path = file): void {
+  const onChange = () => {
+    changes += 1;
+    wake?.();
+  };
+  watching = watchConfig(path, onChange, LOOK_EVERY_MS);
+}
+
+/** Resolves when the number of changes is reached; the test's own time limit catches the rest. */
+async function reach(count: number): Promise<void> {
+  while (changes < count) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+  expect(changes).toBe(count);
+}
+
+test('sees a file that is written in place', async () => {
+  start();
+  writeFileSync(file, 'a: 2\n');
+  await reach(1);
+});
+
+test('sees each of several changes', async () => {
+  start();
+  for (let count = 1; count <= 4; count++) {
+    writeFileSync(file, `a: ${count + 1}\n`);
+    await reach(count);
+  }
+});
+
+test('sees a file that an editor replaces by rename, again and again', async () => {
+  start();
+  for (let count = 1; count <= 3; count++) {
+    writeFileSync(`${file}.swp`, `a: new ${count}\n`);
+    renameSync(`${file}.swp`, file);
+    await reach(count);
+  }
+});
+
+test('sees a folder of files swapped behind symbolic links', async () => {
+  for (const [version, text] of [
+    ['v1', 'a: 1\n'],
+    ['v2', 'a: 2\n'],
+  ] as const) {
+    mkdirSync(join(folder, version));
+    writeFileSync(join(folder, version, 'x.yaml'), text);
+  }
+  symlinkSync('v1', join(folder, '..data'));
+  symlinkSync('..data/x.yaml', join(folder, 'x.yaml'));
+  start(join(folder, 'x.yaml'));
+  symlinkSync('v2', join(folder, '..new'));
+  renameSync(join(folder, '..new'), join(folder, '..data'));
+  await reach(1);
+});
+
+test('a file that goes and comes back with new content is one change', async () => {
+  start();
+  unlinkSync(file);
+  writeFileSync(file, 'a: back\n');
+  await reach(1);
+});
+
+test('touching the file, or writing the same again, is no change', async () => {
+  start();
+  utimesSync(file, new Date(), new Date(2_000_000_000_000));
+  writeFileSync(file, 'a: 1\n');
+  // A watch of its own on the same file proves by its call-back that looks went by after the touch.
+  const marker = join(folder, 'marker');
+  writeFileSync(marker, '1');
+  for (let round = 0; round < 5; round++) {
+    const seen = Promise.withResolvers<void>();
+    const other = watchConfig(marker, seen.resolve, LOOK_EVERY_MS);
+    writeFileSync(marker, `round ${round}`);
+    await seen.promise;
+    other.stop();
+  }
+  expect(changes).toBe(0);
+  writeFileSync(file, 'a: 2\n');
+  await reach(1);
+});
+
+test('after stop nothing is called', async () => {
+  start();
+  watching?.stop();
+  writeFileSync(file, 'a: 2\n');
+  const seen = Promise.withResolvers<void>();
+  const marker = join(folder, 'marker');
+  writeFileSync(marker, '1');
+  const other = watchConfig(marker, seen.resolve, LOOK_EVERY_MS);
+  writeFileSync(marker, '2');
+  await seen.promise;
+  other.stop();
+  expect(changes).toBe(0);
+});

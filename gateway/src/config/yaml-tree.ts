@@ -1,0 +1,202 @@
+/**
+ * Owns the way from the text of a YAML file to a tree of mappings, lists and texts with the place of each, within fixed
+ * limits of size, depth and number. Knows no member of the configuration; every scalar stays the text that was written.
+ */
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
+import { type ConfigProblem, type Fault, type PathStep, quoteText, renderPath } from './config-problem.ts';
+import { type Environment, hideExpressions, showExpressions, substituteEnvironment } from './environment-text.ts';
+import { describeYamlError } from './yaml-error.ts';
+
+export type YamlTree = string | YamlTree[] | { [name: string]: YamlTree };
+
+/** Where a value stands, both from 1. `written` is a scalar as it may be shown: expressions instead of their values. */
+interface YamlPlace {
+  readonly line: number;
+  readonly column: number;
+  readonly written: string | null;
+}
+
+export interface ReadYaml {
+  /** Null: the file has no content. */
+  readonly tree: YamlTree | null;
+  readonly problems: readonly ConfigProblem[];
+  /** The place of a value, else of what holds it. */
+  placeOf(path: readonly PathStep[]): YamlPlace;
+  /** The place of a member's name, else of what would hold it. */
+  nameAt(path: readonly PathStep[]): YamlPlace;
+}
+
+const DEPTH_MAX = 16;
+const VALUES_MAX = 50_000;
+const ALIASES_MAX = 100;
+const FIRST_PLACE: YamlPlace = { line: 1, column: 1, written: null };
+
+/** Where a node begins in the text; yaml gives [start, end of value, end of node]. */
+type Ranged = { readonly range?: readonly [number, number, number] | null | undefined };
+
+class TooMuch extends Error {}
+
+/**
+ * Reads one document of YAML 1.2. Anchors and aliases are allowed within limits; tags, merge keys, names given twice and
+ * names that are not text are problems. A value that is missing, or whose variable is unset, is a problem and left out
+ * of the tree.
+ */
+export function readYamlTree(text: string, source: string, environment: Environment): ReadYaml {
+  const lines = new LineCounter();
+  const problems: ConfigProblem[] = [];
+  const values = new Map<string, YamlPlace>();
+  const names = new Map<string, YamlPlace>();
+  const placeOf = (path: readonly PathStep[]) => nearest(values, path);
+  const nameAt = (path: readonly PathStep[]) => names.get(renderPath(path)) ?? nearest(values, path);
+  const document = parseDocument(hideExpressions(text), {
+    lineCounter: lines,
+    schema: 'failsafe',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+  });
+  let valuesLeft = VALUES_MAX;
+  let aliasesLeft = ALIASES_MAX;
+
+  function placeAt(node: Ranged | null | undefined, written: string | null = null): YamlPlace {
+    const { line, col } = lines.linePos(node?.range?.[0] ?? 0);
+    return { line: Math.max(1, line), column: Math.max(1, col), written };
+  }
+
+  function report(path: readonly PathStep[], place: YamlPlace, fault: Fault) {
+    problems.push({ source, line: place.line, column: place.column, path: renderPath(path), ...fault });
+  }
+
+  function readNode(node: unknown, path: readonly PathStep[], holder: YamlPlace): YamlTree | undefined {
+    if (--valuesLeft < 0 || path.length > DEPTH_MAX) throw new TooMuch();
+    const ranged = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node : null;
+    const place = ranged === null ? holder : placeAt(ranged, isScalar(node) ? writtenText(node.value) : null);
+    values.set(renderPath(path), place);
+    if (isAlias(node)) return readAlias(node, document, path, place);
+    if (ranged?.tag !== undefined) {
+      report(path, place, TAGGED);
+      return undefined;
+    }
+    if (isMap(node)) return readMap(node, path);
+    if (isSeq(node)) {
+      // An item that has a problem keeps its place, or the numbers of those after it would be wrong.
+      return node.items.map((item, index) => readNode(item, [...path, index], place) ?? '');
+    }
+    const plain = !isScalar(node) || node.type === 'PLAIN';
+    const raw = isScalar(node) ? String(node.value) : '';
+    if (plain && (raw === '' || raw === '~' || raw === 'null')) {
+      report(path, place, NO_VALUE);
+      return undefined;
+    }
+    const substitution = substituteEnvironment(showExpressions(raw), environment);
+    if ('found' in substitution) {
+      report(path, place, substitution);
+      return undefined;
+    }
+    return substitution.text;
+  }
+
+  function readAlias(alias: Alias, holder: Document, path: readonly PathStep[], place: YamlPlace) {
+    if (--aliasesLeft < 0) throw new TooMuch();
+    const target = alias.resolve(holder);
+    if (target !== undefined) return readNode(target, path, place);
+    report(path, place, NO_ANCHOR);
+    return undefined;
+  }
+
+  function readMap(map: YAMLMap, path: readonly PathStep[]): YamlTree {
+    const members: { [name: string]: YamlTree } = Object.create(null);
+    const seen = new Map<string, YamlPlace>();
+    for (const { key, value } of map.items) {
+      const keyPlace = placeAt(isScalar(key) || isMap(key) || isSeq(key) || isAlias(key) ? key : map);
+      const name = isScalar(key) && typeof key.value === 'string' ? showExpressions(key.value) : null;
+      const memberPath = [...path, name ?? '?'];
+      if (name === null || name === '') report(path, keyPlace, NAME_NOT_TEXT);
+      else if (name === '<<') report(memberPath, keyPlace, MERGED);
+      else if (name === '__proto__') report(memberPath, keyPlace, RESERVED_NAME);
+      else if (seen.has(name)) report(memberPath, keyPlace, twice(name, seen.get(name)));
+      else {
+        seen.set(name, keyPlace);
+        names.set(renderPath(memberPath), keyPlace);
+        const member = readNode(value, memberPath, keyPlace);
+        if (member !== undefined) members[name] = member;
+      }
+    }
+    return members;
+  }
+
+  for (const error of [...document.errors, ...document.warnings]) {
+    if (error.code === 'TAG_RESOLVE_FAILED') continue;
+    const { line, col } = lines.linePos(error.pos[0]);
+    report([], { line, column: col, written: null }, describeYamlError(error.code));
+    break;
+  }
+  let tree: YamlTree | null = null;
+  if (problems.length === 0 && document.contents !== null && !isBlank(document.contents)) {
+    try {
+      tree = readNode(document.contents, [], FIRST_PLACE) ?? null;
+    } catch (error) {
+      if (!(error instanceof TooMuch)) throw error;
+      report([], FIRST_PLACE, TOO_MUCH);
+    }
+  }
+  return { tree, problems, placeOf, nameAt };
+}
+
+function nearest(places: ReadonlyMap<string, YamlPlace>, path: readonly PathStep[]): YamlPlace {
+  for (let length = path.length; length >= 0; length--) {
+    const place = places.get(renderPath(path.slice(0, length)));
+    if (place !== undefined) return place;
+  }
+  return FIRST_PLACE;
+}
+
+function isBlank(node: unknown): boolean {
+  return isScalar(node) && node.type === 'PLAIN' && node.value === '';
+}
+
+function writtenText(value: unknown): string {
+  return showExpressions(String(value));
+}
+
+function twice(name: string, first: YamlPlace | undefined) {
+  return {
+    found: `the member ${quoteText(name)} a second time`,
+    expected: `each member once; line ${first?.line ?? 1} has it already`,
+    advice: 'Remove one of the two.',
+  };
+}
+
+const TAGGED = { found: 'a tag (`!…`)', expected: 'a plain value', advice: 'Remove the tag.' };
+const NO_VALUE = { found: 'no value', expected: 'a value after the colon', advice: 'Write one, or remove the member.' };
+const NO_ANCHOR = {
+  found: 'an alias (`*…`) to nothing',
+  expected: 'an anchor (`&…`) of that name above it',
+  advice: 'Correct the name, or write the value out; text that begins with * needs quotes.',
+};
+const NAME_NOT_TEXT = {
+  found: 'a member name that is not text',
+  expected: 'a name followed by a colon',
+  advice: 'Give the member a name of plain text.',
+};
+const MERGED = {
+  found: 'a merge key (`<<`)',
+  expected: 'members written out',
+  advice: 'Repeat the members, or use an alias for a whole value.',
+};
+const RESERVED_NAME = { found: 'the name `__proto__`', expected: 'another name', advice: 'Choose another name.' };
+const TOO_MUCH = {
+  found: `more than ${DEPTH_MAX} levels, ${VALUES_MAX} values or ${ALIASES_MAX} aliases, or an alias inside its own anchor`,
+  expected: 'a configuration within these limits',
+  advice: 'Make the file smaller, or write aliases out.',
+};

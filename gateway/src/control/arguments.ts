@@ -1,0 +1,78 @@
+/** Owns the shapes that commands' arguments share, and what is said of an argument that does not fit. */
+import { z } from 'zod';
+import { parseIpRange } from '../lib/ip-range.ts';
+
+const LIST_MAX = 1_000;
+const PATTERN_LENGTH_MAX = 256;
+const NAME_LENGTH_MAX = 128;
+/** A hundred years. */
+const SPAN_MS_MAX = 36_525 * 86_400_000;
+
+/** Text of 1 to `lengthMax` characters that cannot disturb a terminal, a log line or a header. */
+function plainText(lengthMax: number) {
+  return z
+    .string()
+    .refine((text) => text.trim() !== '' && text.length <= lengthMax && !/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u.test(text), {
+      error: (issue) =>
+        `found ${quote(issue.input)}, expected 1 to ${lengthMax} characters, not only spaces, without control characters`,
+    });
+}
+
+export const keyName = plainText(NAME_LENGTH_MAX);
+
+/** An id as somebody typed it; whether it is there is for the command to find out. */
+export const givenId = plainText(NAME_LENGTH_MAX);
+
+/** An id that people choose. */
+export const newId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
+  error: (issue) =>
+    `found ${quote(issue.input)}, expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit`,
+});
+
+/** Patterns of model names, or null for every model. A pattern `*` among them is every model, and so null. */
+export const modelPatterns = z
+  .array(plainText(PATTERN_LENGTH_MAX))
+  .min(1, { error: 'found an empty list, expected at least one model name, or * for every model' })
+  .max(LIST_MAX, { error: `expected at most ${LIST_MAX} model names; use * inside a name to stand for many` })
+  .nullable()
+  .transform((patterns) => (patterns?.includes('*') ? null : patterns));
+
+/** Address ranges of callers, or null for any. */
+export const addressRanges = z
+  .array(
+    z.string().superRefine((text, context) => {
+      try {
+        parseIpRange(text);
+      } catch (fault) {
+        context.addIssue({ code: 'custom', message: fault instanceof Error ? fault.message : String(fault) });
+      }
+    }),
+  )
+  .min(1, { error: 'found an empty list, expected at least one address or range, or "any"' })
+  .max(LIST_MAX, { error: `expected at most ${LIST_MAX} ranges` })
+  .nullable();
+
+/** What a key may be used for, each scope once. */
+export const scopes = z
+  .array(
+    z.enum(['inference', 'usage', 'admin'], {
+      error: (issue) => `found ${quote(issue.input)}, expected inference, usage or admin`,
+    }),
+  )
+  .min(1, { error: 'found an empty list, expected inference, usage or admin' })
+  .transform((list) => [...new Set(list)]);
+
+/** A span in ms from now until a key expires, or null for never. */
+export const expirySpanMs = z
+  .int()
+  .min(1, { error: 'found no time at all, expected a span such as 30d, or never' })
+  .max(SPAN_MS_MAX, { error: 'expected at most a hundred years' })
+  .nullable();
+
+/** A span in ms in which an old secret works on; 0 ends it at once. */
+export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });
+
+function quote(value: unknown): string {
+  const text = typeof value === 'string' ? value : String(value);
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

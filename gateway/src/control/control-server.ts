@@ -1,0 +1,57 @@
+/** Owns the control socket of a running server: JSON over HTTP over a socket that only the server's own user can open. */
+import type { ControlReply } from './command.ts';
+import type { Control } from './control.ts';
+import { clearSocketPlace, prepareSocketPlace } from './socket-place.ts';
+
+export interface ControlServer {
+  readonly path: string;
+  /** A sentence for the operator where the socket is not in the data folder, else null. */
+  readonly notice: string | null;
+  /** Answers what is under way, then takes the socket away. */
+  stop(): Promise<void>;
+}
+
+const BODY_BYTES_MAX = 1_048_576;
+
+/**
+ * Listens on the data folder's control socket. Only for who holds the data lock: a socket that is there is a dead
+ * server's, and is replaced. `POST /commands/NAME` with the arguments as JSON is answered with a ControlReply.
+ */
+export function serveControl(dataDir: string, control: Control): ControlServer {
+  const place = prepareSocketPlace(dataDir);
+  // The socket is 0600 from birth: between making it and a chmod anybody could open it.
+  const umask = process.umask(0o177);
+  try {
+    const server = Bun.serve({
+      unix: place.path,
+      maxRequestBodySize: BODY_BYTES_MAX,
+      fetch: (request) => answer(request, control),
+      error: () => Response.json(failed('the control socket failed to answer'), { status: 500 }),
+    });
+    return {
+      ...place,
+      async stop() {
+        await server.stop();
+        clearSocketPlace(dataDir);
+      },
+    };
+  } finally {
+    process.umask(umask);
+  }
+}
+
+async function answer(request: Request, control: Control): Promise<Response> {
+  const [, name] = /^\/commands\/([a-z.]+)$/.exec(new URL(request.url).pathname) ?? [];
+  if (request.method !== 'POST' || name === undefined) {
+    return Response.json(failed('expected POST /commands/NAME'), { status: 404 });
+  }
+  try {
+    return Response.json(await control.run(name, await request.json()));
+  } catch (fault) {
+    return Response.json(failed(fault instanceof Error ? fault.message : String(fault)));
+  }
+}
+
+function failed(message: string): ControlReply {
+  return { ok: false, kind: 'failed', message };
+}

@@ -1,0 +1,239 @@
+/** Checks the administrative commands over a real store: what they answer, keep and bind. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { authenticate } from '../identity/authenticate.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
+import { createKeyDirectory } from '../identity/key-directory.ts';
+import { createKeyHasher } from '../identity/key-hash.ts';
+import { Secret } from '../lib/secret.ts';
+import type { PolicyStore, StoredKey, StoredWorkspace } from '../store/ports.ts';
+import type { ControlReply } from './command.ts';
+import { type Control, createControl } from './control.ts';
+
+const HASH = createKeyHasher(new Secret('5a'.repeat(32)));
+const DEFAULT: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
+
+/** A store in memory that takes a turn of the event loop for each write, and fails while it is told to. */
+function memoryPolicies(): PolicyStore & { failing: boolean; keys: Map<string, StoredKey> } {
+  const keys = new Map<string, StoredKey>();
+  const workspaces = new Map([[DEFAULT.id, DEFAULT]]);
+  async function keep<Item extends { id: string }>(into: Map<string, Item>, item: Item): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (store.failing) throw new Error('the disk is full');
+    into.set(item.id, item);
+  }
+  const store = {
+    failing: false,
+    keys,
+    readKeys: async () => [...keys.values()],
+    readWorkspaces: async () => [...workspaces.values()],
+    insertKey: (key: StoredKey) => keep(keys, key),
+    replaceKey: (key: StoredKey) => keep(keys, key),
+    insertWorkspace: (workspace: StoredWorkspace) => keep(workspaces, workspace),
+    replaceWorkspace: (workspace: StoredWorkspace) => keep(workspaces, workspace),
+  };
+  return store;
+}
+
+let policies: ReturnType<typeof memoryPolicies>;
+let directory: KeyDirectory;
+let control: Control;
+let nowMs: number;
+
+beforeEach(() => {
+  policies = memoryPolicies();
+  directory = createKeyDirectory(HASH, [DEFAULT], []);
+  nowMs = 1_790_000_000_000;
+  control = createControl({ policies, directory, nowMs: () => nowMs });
+});
+
+afterEach(() => {
+  // Whatever was done: what binds calls is what is on disk.
+  expect([...directory.keys.values()]).toEqual([...policies.keys.values()]);
+});
+
+async function run(name: string, given: object = {}): Promise<Record<string, unknown>> {
+  const reply = await control.run(name, given);
+  if (!reply.ok) throw new Error(reply.message);
+  return reply.result as Record<string, unknown>;
+}
+
+async function refusal(name: string, given: unknown): Promise<Extract<ControlReply, { ok: false }>> {
+  const reply = await control.run(name, given);
+  if (reply.ok) throw new Error('it was done');
+  return reply;
+}
+
+function knock(keyText: unknown): string {
+  const found = authenticate(directory, String(keyText), nowMs);
+  return typeof found === 'string' ? found : found.keyId;
+}
+
+describe('keys.create', () => {
+  test('makes a key that works at once, and shows its secret in this reply only', async () => {
+    const created = await run('keys.create', { name: 'first' });
+    expect(Object.keys(created).slice(0, 3)).toEqual(['id', 'key', 'name']);
+    expect(created).toMatchObject({
+      name: 'first',
+      workspace: 'default',
+      account: 'default',
+      scopes: ['inference'],
+      models: null,
+      expires_at: null,
+    });
+    expect(knock(created.key)).toBe(String(created.id));
+    expect(JSON.stringify([await run('keys.list'), ...policies.keys.values()])).not.toContain(String(created.key));
+  });
+
+  test('keeps every restriction', async () => {
+    await run('workspaces.create', { id: 'team', models: ['gpt-*'] });
+    const given = {
+      name: 'n',
+      workspace: 'team',
+      models: ['gpt-5*'],
+      ips: ['10.0.0.0/8'],
+      scopes: ['usage', 'admin', 'usage'],
+      expires_in_ms: 60_000,
+    };
+    const created = await run('keys.create', given);
+    expect(created).toMatchObject({
+      workspace: 'team',
+      models: ['gpt-5*'],
+      ips: ['10.0.0.0/8'],
+      scopes: ['usage', 'admin'],
+      expires_at: '2026-09-21T14:14:20.000Z',
+    });
+    nowMs += 60_000;
+    expect(knock(created.key)).toBe('expired');
+  });
+
+  test.each([
+    [{}, /^name: .*expected string/],
+    [{ name: '' }, 'name: found "", expected 1 to 128 characters'],
+    [{ name: 'a\u001b[2J' }, 'name: found "a\\u001b[2J", expected'],
+    [{ name: 'x'.repeat(129) }, 'expected 1 to 128 characters'],
+    [{ name: 'n', rpm: 5 }, 'rpm'],
+    [{ name: 'n', models: [] }, 'models: found an empty list'],
+    [{ name: 'n', ips: ['10.0.0.1/8'] }, 'ips.0: found "10.0.0.1/8", which has bits beyond its prefix'],
+    [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
+    [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found no time at all'],
+    [{ name: 'n', expires_in_ms: 1.5 }, 'expires_in_ms: '],
+    [null, 'expected object'],
+    [{ name: 'n', workspace: ['default'] }, 'workspace: '],
+  ])('refuses %p as wrong usage', async (given, message) => {
+    const refused = await refusal('keys.create', given);
+    expect(refused.kind).toBe('usage');
+    expect(refused.message).toMatch(message);
+  });
+
+  test('refuses a workspace that is not there', async () => {
+    const refused = await refusal('keys.create', { name: 'n', workspace: '__proto__' });
+    expect(refused).toMatchObject({ kind: 'failed' });
+    expect(refused.message).toContain('There is no workspace with the id "__proto__"');
+  });
+});
+
+describe('the life of a key', () => {
+  test('rotation keeps the id; the old secret works until the grace ends', async () => {
+    const created = await run('keys.create', { name: 'first' });
+    const rotated = await run('keys.rotate', { id: created.id, grace_ms: 1_000 });
+    expect(rotated.id).toBe(created.id);
+    expect([knock(created.key), knock(rotated.key)]).toEqual([String(created.id), String(created.id)]);
+    nowMs += 1_000;
+    expect([knock(created.key), knock(rotated.key)]).toEqual(['expired', String(created.id)]);
+  });
+
+  test('rotation without grace ends the old secret at once', async () => {
+    const created = await run('keys.create', { name: 'first' });
+    await run('keys.rotate', { id: created.id, grace_ms: 0 });
+    expect(knock(created.key)).toBe('unknown');
+  });
+
+  test('a disabled key rests, an enabled one works again, a revoked one never', async () => {
+    const { id, key } = await run('keys.create', { name: 'first' });
+    await run('keys.disable', { id });
+    expect(knock(key)).toBe('disabled');
+    await run('keys.enable', { id });
+    expect(knock(key)).toBe(String(id));
+    await run('keys.revoke', { id });
+    expect(knock(key)).toBe('revoked');
+    for (const [name, given] of [
+      ['keys.enable', { id }],
+      ['keys.disable', { id }],
+      ['keys.set', { id, name: 'other' }],
+      ['keys.rotate', { id, grace_ms: 0 }],
+    ] as const) {
+      expect((await refusal(name, given)).message).toContain('is revoked, which is for good');
+    }
+    expect(await run('keys.revoke', { id })).toMatchObject({ status: 'revoked' });
+  });
+
+  test('set changes what is named, and null takes a restriction away', async () => {
+    const { id } = await run('keys.create', { name: 'n', models: ['a'], ips: ['::1'], expires_in_ms: 9 });
+    expect(await run('keys.set', { id, name: 'other' })).toMatchObject({ name: 'other', models: ['a'], ips: ['::1'] });
+    expect(await run('keys.set', { id, models: null, ips: null, expires_in_ms: null })).toMatchObject({
+      name: 'other',
+      models: null,
+      ips: null,
+      expires_at: null,
+    });
+    expect(await run('keys.set', { id, models: ['b', '*'] })).toMatchObject({ models: null });
+  });
+
+  test('a key that is not there is named', async () => {
+    for (const name of ['keys.revoke', 'keys.enable', 'keys.disable', 'keys.set']) {
+      expect(await refusal(name, { id: 'key_gone' })).toMatchObject({
+        kind: 'failed',
+        message: 'There is no key with the id "key_gone". List them: tollgate keys list',
+      });
+    }
+  });
+});
+
+describe('workspaces', () => {
+  test('a change binds the keys of the workspace', async () => {
+    await run('workspaces.create', { id: 'team' });
+    const { key } = await run('keys.create', { name: 'n', workspace: 'team' });
+    await run('workspaces.set', { id: 'team', models: ['gpt-*'] });
+    const found = authenticate(directory, String(key), nowMs);
+    expect(typeof found !== 'string' && [found.workspaceAllows('gpt-5'), found.workspaceAllows('o4')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await run('workspaces.list')).toMatchObject([{ id: 'default' }, { id: 'team', models: ['gpt-*'] }]);
+  });
+
+  test('an id is taken once, and has a plain form', async () => {
+    await run('workspaces.create', { id: 'team' });
+    expect(await refusal('workspaces.create', { id: 'team' })).toMatchObject({ kind: 'failed' });
+    for (const id of ['', 'Team', 'a b', '-a', 'a'.repeat(65), '../etc']) {
+      expect(await refusal('workspaces.create', { id })).toMatchObject({ kind: 'usage' });
+    }
+  });
+});
+
+describe('run', () => {
+  test('commands at once all take effect', async () => {
+    const { id } = await run('keys.create', { name: 'n' });
+    await Promise.all([
+      run('keys.set', { id, name: 'other' }),
+      run('keys.set', { id, models: ['a'] }),
+      run('keys.set', { id, ips: ['::1'] }),
+      run('keys.disable', { id }),
+    ]);
+    expect(await run('keys.list')).toMatchObject([{ name: 'other', models: ['a'], ips: ['::1'], status: 'disabled' }]);
+  });
+
+  test('where the store fails nothing has changed, and the next command works', async () => {
+    const { id, key } = await run('keys.create', { name: 'n' });
+    policies.failing = true;
+    await expect(control.run('keys.revoke', { id })).rejects.toThrow('the disk is full');
+    expect(knock(key)).toBe(String(id));
+    policies.failing = false;
+    await run('keys.revoke', { id });
+    expect(knock(key)).toBe('revoked');
+  });
+
+  test.each(['keys.destroy', '__proto__', 'constructor', ''])('there is no command %p', async (name) => {
+    expect(await refusal(name, {})).toMatchObject({ kind: 'usage' });
+  });
+});

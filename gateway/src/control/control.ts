@@ -1,0 +1,34 @@
+/** Owns running administrative commands by name, one after another. Does not know who asks: a socket, a command line, a console. */
+import type { ControlCommand, ControlContext, ControlReply } from './command.ts';
+import { KEY_COMMANDS } from './key-commands.ts';
+import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
+
+const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([...KEY_COMMANDS, ...WORKSPACE_COMMANDS]);
+
+export interface Control {
+  /**
+   * Runs a command. Commands wait for one another: each reads, decides and writes, and two at once would undo each
+   * other's changes. Rejects where the store fails; nothing has changed then.
+   */
+  run(name: string, rawArguments: unknown): Promise<ControlReply>;
+}
+
+/** The commands over a store and a directory. */
+export function createControl(context: ControlContext): Control {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(name, rawArguments) {
+      const command = COMMANDS.get(name);
+      if (command === undefined) return Promise.resolve(unknownCommand(name));
+      const reply = last.then(() => command(context, rawArguments));
+      last = reply.catch(() => undefined);
+      return reply;
+    },
+  };
+}
+
+function unknownCommand(name: string): ControlReply {
+  const known = [...COMMANDS.keys()].join(', ');
+  const found = JSON.stringify(name.slice(0, 60));
+  return { ok: false, kind: 'usage', message: `found the command ${found}, expected one of ${known}` };
+}

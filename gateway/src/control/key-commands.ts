@@ -1,0 +1,122 @@
+/** Owns the commands about keys. Each is durable before it binds calls, and binds them at once. */
+import { z } from 'zod';
+import { putKey } from '../identity/key-directory.ts';
+import { generateId, generateKeyText } from '../identity/key-format.ts';
+import type { KeyStatus, StoredKey } from '../store/ports.ts';
+import { addressRanges, expirySpanMs, givenId, graceMs, keyName, modelPatterns, scopes } from './arguments.ts';
+import { type ControlCommand, type ControlContext, defineCommand, type Json } from './command.ts';
+import { findKey, findLivingKey, findWorkspace } from './find.ts';
+import { viewKey, viewNewKey } from './views.ts';
+
+const create = defineCommand(
+  z.strictObject({
+    name: keyName,
+    workspace: givenId.default('default'),
+    models: modelPatterns.default(null),
+    ips: addressRanges.default(null),
+    scopes: scopes.default(['inference']),
+    expires_in_ms: expirySpanMs.default(null),
+  }),
+  async (context, given) => {
+    const workspace = findWorkspace(context, given.workspace);
+    const keyText = generateKeyText();
+    const nowMs = context.nowMs();
+    const key: StoredKey = {
+      id: generateId('key'),
+      name: given.name,
+      accountId: workspace.accountId,
+      workspaceId: workspace.id,
+      hash: context.directory.hashKey(keyText),
+      last4: keyText.slice(-4),
+      previousHash: null,
+      previousExpiresAtMs: null,
+      models: given.models,
+      ips: given.ips,
+      scopes: given.scopes,
+      status: 'active',
+      createdAtMs: nowMs,
+      expiresAtMs: given.expires_in_ms === null ? null : nowMs + given.expires_in_ms,
+    };
+    await context.policies.insertKey(key);
+    putKey(context.directory, key);
+    return viewNewKey(key, keyText);
+  },
+);
+
+const list = defineCommand(z.strictObject({}), async ({ directory }) => [...directory.keys.values()].map(viewKey));
+
+const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }), async (context, given) => {
+  const before = findLivingKey(context, given.id);
+  const keyText = generateKeyText();
+  const key: StoredKey = {
+    ...before,
+    hash: context.directory.hashKey(keyText),
+    last4: keyText.slice(-4),
+    previousHash: given.grace_ms === 0 ? null : before.hash,
+    previousExpiresAtMs: given.grace_ms === 0 ? null : context.nowMs() + given.grace_ms,
+  };
+  await replace(context, key);
+  return viewNewKey(key, keyText);
+});
+
+const set = defineCommand(
+  z.strictObject({
+    id: givenId,
+    name: keyName.optional(),
+    workspace: givenId.optional(),
+    models: modelPatterns.optional(),
+    ips: addressRanges.optional(),
+    scopes: scopes.optional(),
+    expires_in_ms: expirySpanMs.optional(),
+  }),
+  async (context, given) => {
+    const before = findLivingKey(context, given.id);
+    const workspace = findWorkspace(context, given.workspace ?? before.workspaceId);
+    const key: StoredKey = {
+      ...before,
+      name: given.name ?? before.name,
+      accountId: workspace.accountId,
+      workspaceId: workspace.id,
+      models: given.models === undefined ? before.models : given.models,
+      ips: given.ips === undefined ? before.ips : given.ips,
+      scopes: given.scopes ?? before.scopes,
+      expiresAtMs: expiryAfter(context, before, given.expires_in_ms),
+    };
+    return replace(context, key);
+  },
+);
+
+const withId = z.strictObject({ id: givenId });
+
+const revoke = defineCommand(withId, async (context, { id }) => setStatus(context, findKey(context, id), 'revoked'));
+const disable = defineCommand(withId, async (context, { id }) =>
+  setStatus(context, findLivingKey(context, id), 'disabled'),
+);
+const enable = defineCommand(withId, async (context, { id }) =>
+  setStatus(context, findLivingKey(context, id), 'active'),
+);
+
+function setStatus(context: ControlContext, key: StoredKey, status: KeyStatus): Promise<Json> {
+  return replace(context, { ...key, status });
+}
+
+async function replace(context: ControlContext, key: StoredKey): Promise<Json> {
+  await context.policies.replaceKey(key);
+  putKey(context.directory, key);
+  return viewKey(key);
+}
+
+function expiryAfter(context: ControlContext, before: StoredKey, spanMs: number | null | undefined): number | null {
+  if (spanMs === undefined) return before.expiresAtMs;
+  return spanMs === null ? null : context.nowMs() + spanMs;
+}
+
+export const KEY_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['keys.create', create],
+  ['keys.list', list],
+  ['keys.rotate', rotate],
+  ['keys.set', set],
+  ['keys.revoke', revoke],
+  ['keys.disable', disable],
+  ['keys.enable', enable],
+];

@@ -1,0 +1,73 @@
+/**
+ * Owns the closed list of everything a call can fail with, and what each means in both protocols.
+ * Source: contract, section 5 (statuses and error bodies). Renders nothing; `protocols/<name>/vocabulary` does.
+ */
+
+/** Whose fault it is. A fault of ours or of a dependency is never shown as 401, 403 or 429. */
+export type Origin = 'caller' | 'gateway' | 'upstream';
+
+interface Row {
+  readonly chat: { readonly status: number; readonly type: string; readonly code: string };
+  readonly messages: { readonly status: number; readonly type: string };
+  readonly origin: Origin;
+  /** `x-should-retry`; null leaves the choice to the client's own rule for the status. */
+  readonly shouldRetry: boolean | null;
+}
+
+const INVALID = 'invalid_request_error';
+
+function row(
+  origin: Origin,
+  chat: readonly [status: number, type: string, code: string],
+  messages: readonly [status: number, type: string],
+  shouldRetry: boolean | null = null,
+): Row {
+  return {
+    chat: { status: chat[0], type: chat[1], code: chat[2] },
+    messages: { status: messages[0], type: messages[1] },
+    origin,
+    shouldRetry,
+  };
+}
+
+function refusedRequest(status: number, messagesType = INVALID): Row {
+  return row('caller', [status, INVALID, INVALID], [status, messagesType]);
+}
+
+const FORBIDDEN = row('caller', [403, 'permission_error', 'forbidden'], [403, 'permission_error'], false);
+const UNAVAILABLE = row('gateway', [503, 'api_error', 'internal_error'], [503, 'api_error']);
+const UPSTREAM_FAULT = row('upstream', [500, 'api_error', 'internal_error'], [500, 'api_error']);
+
+export const FAILURE_KINDS = {
+  invalid_request: refusedRequest(400),
+  unauthorized: row('caller', [401, 'authentication_error', 'unauthorized'], [401, 'authentication_error'], false),
+  model_unknown: row('caller', [403, 'permission_error', 'forbidden'], [404, 'not_found_error'], false),
+  model_forbidden: FORBIDDEN,
+  model_wrong_protocol: row('caller', [400, INVALID, INVALID], [404, 'not_found_error'], false),
+  address_forbidden: FORBIDDEN,
+  scope_forbidden: FORBIDDEN,
+  not_found: refusedRequest(404, 'not_found_error'),
+  method_not_allowed: refusedRequest(405),
+  body_timeout: refusedRequest(408),
+  body_too_large: refusedRequest(413, 'request_too_large'),
+  url_too_long: refusedRequest(414),
+  encoding_unsupported: refusedRequest(415),
+  headers_too_large: refusedRequest(431),
+  not_supported: row('gateway', [501, 'api_error', 'internal_error'], [501, 'not_supported'], false),
+  client_left: row('caller', [499, INVALID, 'client_closed'], [499, INVALID]),
+  upstream_rejected: refusedRequest(400),
+  upstream_rate_limited: row('upstream', [429, 'rate_limit_error', 'rate_limit_exceeded'], [429, 'rate_limit_error']),
+  upstream_overloaded: row('upstream', [500, 'api_error', 'internal_error'], [529, 'overloaded_error']),
+  upstream_timeout: row('upstream', [500, 'api_error', 'internal_error'], [504, 'timeout_error']),
+  upstream_failed: UPSTREAM_FAULT,
+  upstream_refused_us: UPSTREAM_FAULT,
+  upstream_nonsense: UPSTREAM_FAULT,
+  upstream_truncated: UPSTREAM_FAULT,
+  reader_too_slow: row('caller', [408, INVALID, INVALID], [408, INVALID]),
+  gateway_fault: row('gateway', [500, 'api_error', 'internal_error'], [500, 'api_error']),
+  draining: UNAVAILABLE,
+  over_capacity: UNAVAILABLE,
+  store_away: UNAVAILABLE,
+} satisfies Record<string, Row>;
+
+export type FailureKind = keyof typeof FAILURE_KINDS;

@@ -1,0 +1,63 @@
+/** Owns what is known of one call while it runs, from its arrival to its record. Decides nothing. */
+import type { Principal } from '../identity/principal.ts';
+import type { ProtocolName } from '../protocols/protocol.ts';
+import type { RequestFacts } from '../protocols/request-facts.ts';
+import type { Route } from '../routing/route.ts';
+import type { AttemptRecord } from '../store/ports.ts';
+
+/** Mutable by the line and by nobody else; `settled` is set once, by `settle`. */
+export interface Call {
+  readonly requestId: string;
+  readonly protocol: ProtocolName;
+  /** Unix ms. */
+  readonly atMs: number;
+  /** On the `performance.now()` clock. */
+  readonly startMs: number;
+  readonly session: string | null;
+  principal: Principal | null;
+  facts: RequestFacts | null;
+  route: Route | null;
+  /** Bytes were sent to an upstream: from here on somebody may have to pay. */
+  dispatched: boolean;
+  firstByteMs: number | null;
+  readonly attempts: AttemptRecord[];
+  settled: boolean;
+  /** Gives back what the call holds of the process (its place, its body's bytes); run once, when nothing of it runs any more. */
+  readonly held: Array<() => void>;
+}
+
+/** Gives back all that the call holds. Harmless when repeated. */
+export function releaseCall(call: Call): void {
+  for (const release of call.held.splice(0)) release();
+}
+
+const SESSION_CHARS_MAX = 256;
+
+/** Begins a call. The id is ours (UUIDv7), never the client's: a label that a client sends must not name a charge. */
+export function openCall(protocol: ProtocolName, headers: Headers): Call {
+  return {
+    requestId: newRequestId(),
+    protocol,
+    atMs: Date.now(),
+    startMs: performance.now(),
+    session: readSession(headers),
+    principal: null,
+    facts: null,
+    route: null,
+    dispatched: false,
+    firstByteMs: null,
+    attempts: [],
+    settled: false,
+    held: [],
+  };
+}
+
+/** `req_` and the 32 hexadecimal digits of a UUIDv7. */
+export function newRequestId(): string {
+  return `req_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`;
+}
+
+function readSession(headers: Headers): string | null {
+  const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id');
+  return session === null || session === '' ? null : session.slice(0, SESSION_CHARS_MAX);
+}

@@ -1,0 +1,77 @@
+/** Owns handing an answer to the client: a stream as it runs, an answer in one piece after its record is durable. */
+import { formatNanoUsd } from '../billing/money.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import type { AnswerFacts } from '../protocols/protocol.ts';
+import type { Route } from '../routing/route.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
+import type { Dispatch, Dispatched } from './dispatch.ts';
+import { readAnswerBody } from './read-answer-body.ts';
+import { estimateReply, plainReply, streamReply } from './reply.ts';
+import { scrub, scrubText } from './scrub.ts';
+import { settle } from './settle.ts';
+import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
+
+/** What a host answers that has no counter of tokens. */
+const NO_COUNTER = new Set([404, 405, 501]);
+
+/** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
+export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
+  if (dispatched.kind === 'stream') return streamReply(job.call, dispatched.relay.body());
+  const { answer } = dispatched;
+  if (job.countOnly && NO_COUNTER.has(answer.head.status)) return estimateReply(job.call);
+  if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
+  const facts = job.countOnly ? null : await readFacts(job, answer);
+  return settled(job, answer, 200, answer.body, { failure: null, facts });
+}
+
+async function readFacts(job: Dispatch, answer: CollectedAnswer): Promise<AnswerFacts> {
+  const reading = await readAnswerBody(answer.body, job.protocol);
+  if (reading.kind === 'nonsense') {
+    throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
+  }
+  if (reading.kind === 'error') {
+    throw failureOfErrorWords('error', reading.status, scrubText(reading.message, credentialOf(job.route)));
+  }
+  if (job.call.facts?.stream === true) {
+    throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+  }
+  return reading.facts;
+}
+
+/** Upstream refused the caller's content: its status and its body as it came, less what is the operator's. Else our words. */
+async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
+  const credential = credentialOf(job.route);
+  const words = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
+  const shown = cut || body.length === 0 ? `the model provider refused the request (HTTP ${head.status})` : words;
+  const failure = failureOfStatus(head.status, headerOf(head, 'retry-after'), shown);
+  if (failure.kind === 'upstream_refused_us') {
+    job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
+  }
+  if (failure.kind !== 'upstream_rejected' || cut || body.length === 0) throw failure;
+  return settled(job, { head, body, cut }, head.status, scrub(body, credential), {
+    failure: failure.kind,
+    facts: null,
+  });
+}
+
+async function settled(
+  job: Dispatch,
+  { head }: CollectedAnswer,
+  status: number,
+  body: Buffer,
+  outcome: { readonly failure: 'upstream_rejected' | null; readonly facts: AnswerFacts | null },
+): Promise<Response> {
+  const { call, gate } = job;
+  if (job.countOnly) return plainReply(call, head, body, status, null);
+  const { costNanoUsd, durable } = settle(call, { status, ...outcome }, gate.recorder);
+  try {
+    await durable;
+  } catch (cause) {
+    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+  }
+  return plainReply(call, head, body, status, costNanoUsd === null ? null : formatNanoUsd(costNanoUsd));
+}
+
+function credentialOf(route: Route) {
+  return route.upstream.kind === 'http' ? route.upstream.credential : null;
+}

@@ -1,0 +1,30 @@
+/** Owns what the line of a call is given by the composition root: stores, settings, gauges. Holds no logic. */
+import type { Capacity } from '../admission/capacity.ts';
+import type { Config } from '../config/config.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { RouteTable } from '../routing/route.ts';
+import type { CallRecorder } from '../store/ports.ts';
+import type { CallLog } from './call-log.ts';
+import type { StreamRelay } from './stream-relay.ts';
+
+/** What a reload replaces, all at once; a running call keeps what it began with. */
+export interface Settings {
+  readonly config: Config;
+  readonly routes: RouteTable;
+}
+
+export interface Gate {
+  settings: Settings;
+  readonly directory: KeyDirectory;
+  readonly recorder: CallRecorder;
+  readonly capacity: Capacity;
+  readonly log: CallLog;
+  /** Streams that have begun to answer; at the end of a drain each is told why it ends. */
+  readonly streams: Set<StreamRelay>;
+  /** Calls without a valid key: counted, never recorded. */
+  unknownCallers: number;
+  /** Load balancers may send calls: false from the first signal to stop on. */
+  ready: boolean;
+  /** No new call is taken any more. */
+  draining: boolean;
+}

@@ -1,0 +1,55 @@
+/**
+ * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, attempt, deliver, settle.
+ * Every step is a plain function that answers or throws CallFailure; the only catch is here.
+ */
+import type { Protocol } from '../protocols/protocol.ts';
+import { admit } from './admit.ts';
+import { openCall, releaseCall } from './call.ts';
+import { deliver } from './deliver.ts';
+import { dispatch } from './dispatch.ts';
+import type { Gate } from './gate.ts';
+import { allowCaller, chooseRoute, identify } from './identify.ts';
+import { readBody } from './read-body.ts';
+import { readCall } from './read-call.ts';
+import { readCredential } from './read-credential.ts';
+import { readProtocolVersion } from './read-protocol-version.ts';
+import { refuse } from './refuse.ts';
+
+/** What arrived. `address` is asked only where a key has an address list. */
+export interface Arrival {
+  readonly request: Request;
+  readonly protocol: Protocol;
+  /** The call asks for a count of its tokens, not for an answer. */
+  readonly countOnly: boolean;
+  address(): string | null;
+}
+
+/** Answers one call, whatever happens to it. */
+export async function handleCall({ request, protocol, countOnly, address }: Arrival, gate: Gate): Promise<Response> {
+  const call = openCall(protocol.name, request.headers);
+  const { settings } = gate;
+  const { limits } = settings.config;
+  let streams = false;
+  try {
+    const principal = identify(gate.directory, readCredential(request.headers, protocol.name));
+    call.principal = principal;
+    allowCaller(principal, principal.ranges === null ? null : address());
+    call.held.push(admit(gate));
+    const version = readProtocolVersion(request.headers, protocol.name);
+    const body = await readBody(request, limits, gate.capacity.bodyBytes);
+    call.held.push(body.release);
+    const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
+    call.facts = facts;
+    const route = chooseRoute(settings, principal, facts.model, protocol.name);
+    call.route = route;
+    const job = { call, gate, protocol, route, outline, request, version, countOnly };
+    const begun = await dispatch(job);
+    streams = begun.kind === 'stream';
+    return await deliver(job, begun);
+  } catch (error) {
+    return await refuse(call, error, { protocol, gate, countOnly });
+  } finally {
+    // A stream gives back what it holds when it closes.
+    if (!streams) releaseCall(call);
+  }
+}

@@ -1,0 +1,69 @@
+/** Owns who calls and whether he may: key, scope, address, model. Contract, 4 and 5. */
+
+import { CallFailure } from '../errors/call-failure.ts';
+import { authenticate } from '../identity/authenticate.ts';
+import { authorize, mayUseModel } from '../identity/authorize.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { ProtocolName } from '../protocols/protocol.ts';
+import type { Route } from '../routing/route.ts';
+import type { Settings } from './gate.ts';
+
+/** Which word the refusals of a key come with: enough for its owner, nothing for a stranger. */
+const REFUSALS = {
+  malformed:
+    'the API key is not valid: keys of this gateway begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
+  unknown: 'the API key is not valid. Make one at /app/keys or with "tollgate keys create"',
+  expired: 'the API key has expired. Rotate it or make a new one',
+  disabled: 'the API key is disabled. Its owner can enable it again',
+  revoked: 'the API key was revoked. Make a new one',
+} as const;
+
+/** The principal behind a presented key. Throws `unauthorized`. */
+export function identify(directory: KeyDirectory, keyText: string): Principal {
+  const found = authenticate(directory, keyText, Date.now());
+  if (typeof found === 'string') throw new CallFailure('unauthorized', REFUSALS[found], { closeConnection: true });
+  return found;
+}
+
+/** Checks what needs no body: the key's scope and the caller's address. Throws `scope_forbidden` or `address_forbidden`. */
+export function allowCaller(principal: Principal, address: string | null): void {
+  const answer = authorize(principal, { scope: 'inference', address, modelNames: null });
+  if (answer === 'scope') {
+    throw new CallFailure('scope_forbidden', 'this API key may not call models: it lacks the scope "inference"', {
+      closeConnection: true,
+    });
+  }
+  if (answer !== 'allowed') {
+    throw new CallFailure('address_forbidden', 'this API key may not be used from your address', {
+      closeConnection: true,
+    });
+  }
+}
+
+/** The route of a model that the principal may use over the protocol. Throws `model_unknown`, `model_forbidden` or `model_wrong_protocol`. */
+export function chooseRoute({ routes }: Settings, principal: Principal, model: string, protocol: ProtocolName): Route {
+  const route = routes.get(model);
+  const name = JSON.stringify(model);
+  if (route === undefined) {
+    throw new CallFailure(
+      'model_unknown',
+      `the model ${name} is not served here. GET /v1/models lists what this key may use`,
+      { param: 'model' },
+    );
+  }
+  if (!mayUseModel(principal, route.names)) {
+    throw new CallFailure(
+      'model_forbidden',
+      `this API key may not use the model ${name}. GET /v1/models lists what it may use`,
+      { param: 'model' },
+    );
+  }
+  if (!route.protocols.includes(protocol)) {
+    const other = protocol === 'chat' ? 'POST /v1/messages' : 'POST /v1/chat/completions';
+    throw new CallFailure('model_wrong_protocol', `the model ${name} is not served on this endpoint; use ${other}`, {
+      param: 'model',
+    });
+  }
+  return route;
+}

@@ -1,0 +1,36 @@
+/** Owns joining a stream's relay to its call: settlement, scrubbing, the log, the registry of open streams. */
+import type { CallFailure } from '../errors/call-failure.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import { type Call, releaseCall } from './call.ts';
+import type { Gate } from './gate.ts';
+import { scrub } from './scrub.ts';
+import { settle } from './settle.ts';
+import { StreamRelay } from './stream-relay.ts';
+
+/** A relay for the call, not yet connected to an upstream. */
+export function openRelay(call: Call, gate: Gate, protocol: Protocol, withholdUsage: boolean): StreamRelay {
+  const { limits } = gate.settings.config;
+  const upstream = call.route?.upstream;
+  const credential = upstream?.kind === 'http' ? upstream.credential : null;
+  const relay = new StreamRelay({
+    protocol,
+    requestId: call.requestId,
+    withholdUsage,
+    limits,
+    settle: (outcome) => settle(call, outcome, gate.recorder).durable,
+    scrub: (bytes) => scrub(bytes, credential),
+    onFirstByte() {
+      call.firstByteMs = performance.now();
+    },
+    onFailure(failure: CallFailure) {
+      gate.log.upstream(call.requestId, upstream?.provider ?? '', `${failure.kind}: ${failure.message}`);
+    },
+    onClosed() {
+      gate.streams.delete(relay);
+      releaseCall(call);
+    },
+  });
+  gate.streams.add(relay);
+  relay.started.catch(() => gate.streams.delete(relay));
+  return relay;
+}

@@ -1,0 +1,33 @@
+/** Owns the end of a call that got no answer: its record, the log, the error reply. */
+import { CallFailure } from '../errors/call-failure.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import type { Call } from './call.ts';
+import type { Gate } from './gate.ts';
+import { failureReply } from './reply.ts';
+import { settle } from './settle.ts';
+
+interface Ending {
+  readonly protocol: Protocol;
+  readonly gate: Gate;
+  readonly countOnly: boolean;
+}
+
+/** What is no CallFailure is a fault of ours: it is logged with its cause, and the caller is told nothing of it. */
+export async function refuse(call: Call, error: unknown, { protocol, gate, countOnly }: Ending): Promise<Response> {
+  const failure = error instanceof CallFailure ? error : fault(call, error, gate);
+  if (call.principal === null) gate.unknownCallers += 1;
+  if (!call.settled && call.principal !== null && !countOnly) {
+    const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: null };
+    try {
+      await settle(call, outcome, gate.recorder).durable;
+    } catch (cause) {
+      gate.log.fault(call.requestId, 'a refused call could not be recorded', cause);
+    }
+  }
+  return failureReply(failure, protocol, call.requestId);
+}
+
+function fault(call: Call, cause: unknown, gate: Gate): CallFailure {
+  gate.log.fault(call.requestId, 'the gateway failed', cause);
+  return new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause });
+}

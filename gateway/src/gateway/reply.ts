@@ -1,0 +1,75 @@
+/** Owns the headers and bodies of what a caller of the line gets. Contract, 5, 6 and 8. */
+import type { CallFailure } from '../errors/call-failure.ts';
+import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import type { Call } from './call.ts';
+
+/** Upstream's headers that a caller may see; all else says something of the operator's account, or of the connection. */
+const UPSTREAM_HEADERS = new Set(['content-type', 'openai-processing-ms', 'openai-version']);
+
+/** The headers of every reply of ours, with the same id under both SDK families' names. */
+export function baseHeaders(requestId: string): Record<string, string> {
+  return { 'x-request-id': requestId, 'request-id': requestId };
+}
+
+function routeHeaders(call: Call): Record<string, string> {
+  const headers = baseHeaders(call.requestId);
+  if (call.route !== null && call.dispatched) {
+    headers['x-tollgate-provider'] = call.route.upstream.provider;
+    headers['x-tollgate-model'] = encodeURI(call.route.upstream.model);
+    headers['x-tollgate-attempts'] = String(call.attempts.length);
+  }
+  return headers;
+}
+
+/** An answer in one piece: upstream's bytes. `costUsd` is decimal, null where the call has no price. */
+export function plainReply(
+  call: Call,
+  head: ResponseHead,
+  body: Buffer,
+  status: number,
+  costUsd: string | null,
+): Response {
+  const headers = routeHeaders(call);
+  for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers[name] = value;
+  headers['content-type'] ??= 'application/json';
+  if (costUsd !== null) headers['x-tollgate-cost-usd'] = costUsd;
+  return new Response(body, { status, headers });
+}
+
+/** An answer as a stream. */
+export function streamReply(call: Call, body: ReadableStream): Response {
+  const headers = routeHeaders(call);
+  headers['content-type'] = 'text/event-stream; charset=utf-8';
+  headers['cache-control'] = 'no-cache, no-transform';
+  headers['x-accel-buffering'] = 'no';
+  return new Response(body, { headers });
+}
+
+/** Our own estimate of a request's tokens, where upstream has no counter: bytes ÷ 4, media left out. */
+export function estimateReply(call: Call): Response {
+  const input_tokens = Math.ceil((call.facts?.inputBytes ?? 0) / 4);
+  return Response.json({ input_tokens }, { headers: routeHeaders(call) });
+}
+
+/** A refusal or a fault, in the words of the caller's protocol. */
+export function failureReply(failure: CallFailure, protocol: Protocol, requestId: string): Response {
+  return new Response(protocol.renderError(failure, requestId), {
+    status: failure.status(protocol.name),
+    headers: failureHeaders(failure, requestId),
+  });
+}
+
+function failureHeaders(failure: CallFailure, requestId: string): Record<string, string> {
+  const headers = baseHeaders(requestId);
+  headers['content-type'] = 'application/json';
+  const { shouldRetry } = FAILURE_KINDS[failure.kind];
+  const { retryAfterSeconds, allow, closeConnection } = failure.details;
+  if (shouldRetry !== null) headers['x-should-retry'] = String(shouldRetry);
+  if (failure.kind === 'unauthorized') headers['www-authenticate'] = 'Bearer';
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (allow !== undefined) headers.allow = allow;
+  if (closeConnection === true) headers.connection = 'close';
+  return headers;
+}

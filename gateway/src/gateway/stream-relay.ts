@@ -1,0 +1,375 @@
+/**
+ * Owns one streamed answer between upstream and client: records are observed and passed on as bytes, the end is held
+ * back until the record is durable, and whatever breaks after the first byte is told in-band.
+ */
+import type { Limits } from '../config/limits.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { type Deadline, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import type { ExchangeListener } from '../upstream/exchange.ts';
+import type { UpstreamFailure } from '../upstream/failure.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import { startSseDecoder } from '../wire/sse-decoder.ts';
+import { rawBytes, type SseOutput, type SseRecord } from '../wire/sse-record.ts';
+import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { type DirectController, Outbox, type OutboxListener } from './outbox.ts';
+import type { Outcome } from './settle.ts';
+import { failureOfErrorWords, failureOfTransport, headerOf } from './upstream-outcome.ts';
+
+/** The upstream side of a relay: an HTTP exchange or the demo. */
+export interface UpstreamTap {
+  pause(): void;
+  resume(): void;
+  abort(): void;
+}
+
+/** What the relay is given. `settle` is called once and resolves when the record is durable. */
+export interface RelaySettings {
+  readonly protocol: Protocol;
+  readonly requestId: string;
+  readonly withholdUsage: boolean;
+  readonly limits: Limits;
+  settle(outcome: Outcome): Promise<void>;
+  /** Upstream's words, without secrets. */
+  scrub(bytes: Buffer): Buffer;
+  onFirstByte(): void;
+  onFailure(failure: CallFailure): void;
+  onClosed(): void;
+}
+
+/** How a streamed call began: as a stream, or with an answer in one piece (an error body). */
+export type RelayStart = { readonly kind: 'stream' } | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
+
+/** How long upstream may go on after its last word, so that its connection can be used again and its usage read. */
+const LINGER_MS = 2_000;
+
+export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
+  readonly started: Promise<RelayStart>;
+  dueMs: number;
+  readonly #settings: RelaySettings;
+  readonly #observer: StreamObserver;
+  readonly #decoder;
+  readonly #outbox = new Outbox(this);
+  #resolve!: (start: RelayStart) => void;
+  #reject!: (failure: CallFailure) => void;
+  #tap: UpstreamTap | null = null;
+  #collector: AnswerCollector | null = null;
+  /** `waiting` for upstream, `open` to the client, `failing`: an error was passed on, `ended`: being settled, or settled. */
+  #phase: 'waiting' | 'open' | 'failing' | 'ended' = 'waiting';
+  #failure: CallFailure | null = null;
+  #anyRecord = false;
+  #upstreamDone = false;
+  #paused = false;
+
+  constructor(settings: RelaySettings) {
+    this.#settings = settings;
+    const fallbackId = `chatcmpl-${settings.requestId.slice(4)}`;
+    this.#observer = settings.protocol.startObserver({ withholdUsage: settings.withholdUsage, fallbackId });
+    this.#decoder = startSseDecoder(settings.limits.sseRecordBytesMax);
+    this.started = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.dueMs = performance.now() + settings.limits.commitAfterMs;
+    watchDeadline(this);
+  }
+
+  /** Names the upstream side; it has been started with this relay as its listener. */
+  connect(tap: UpstreamTap): void {
+    if (this.#upstreamDone) return;
+    this.#tap = tap;
+    if (this.#phase === 'ended') tap.abort();
+  }
+
+  /** The body of the client's response. */
+  body(): ReadableStream {
+    const source = {
+      type: 'direct' as const,
+      pull: (controller: DirectController) => this.#outbox.attach(controller),
+      cancel: () => this.leave(),
+    };
+    return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+  }
+
+  /** The client left: upstream is told at once, what was used is settled. */
+  leave(): void {
+    if (this.#phase === 'ended') this.#outbox.kill();
+    else this.#giveUp('client_left', 499);
+  }
+
+  /** The gateway itself must end the stream (shutdown): told in-band, so that the client knows to try again. */
+  interrupt(failure: CallFailure): void {
+    if (this.#phase === 'open' || this.#phase === 'waiting') this.#fail(failure);
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#settings.onFirstByte();
+    const type = headerOf(head, 'content-type') ?? '';
+    if (head.status === 200 && headerOf(head, 'content-encoding') === null && isEventStream(type)) return;
+    this.#collector = new AnswerCollector(this.#settings.limits, () => this.#tap?.abort());
+    this.#collector.onHead(head);
+    this.#collector.done.then(
+      (answer) => this.#endCollected(answer),
+      (failure: CallFailure) => this.#fail(failure),
+    );
+  }
+
+  onBody(span: Uint8Array): void {
+    if (this.#collector !== null) {
+      this.#collector.onBody(span);
+      return;
+    }
+    for (const output of this.#decoder.push(span)) this.#take(output);
+    if (this.#phase === 'open' || this.#phase === 'failing') this.#flush();
+  }
+
+  onEnd(): void {
+    this.#upstreamEnds();
+    if (this.#collector !== null) {
+      this.#collector.onEnd();
+      return;
+    }
+    for (const output of this.#decoder.finish()) this.#takeTail(output);
+    if (this.#phase === 'failing') this.#endFailing();
+    else if (this.#phase !== 'ended') this.#endWithoutTerminal();
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#upstreamEnds();
+    if (this.#collector !== null) this.#collector.onFailure(failure);
+    else if (this.#phase === 'failing') this.#endFailing();
+    else this.#fail(failureOfTransport(failure));
+  }
+
+  onBacklog(bytes: number): void {
+    if (this.#paused || bytes <= this.#settings.limits.slowReaderBytesMax) return;
+    this.#paused = true;
+    this.#tap?.pause();
+  }
+
+  onCaughtUp(): void {
+    this.#rest();
+    this.#tidy();
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#tap?.resume();
+  }
+
+  onDue(nowMs: number): void {
+    if (this.#phase === 'waiting') {
+      this.#commit();
+      this.#outbox.put(this.#settings.protocol.keepAlive);
+      this.#flush();
+    } else if (this.#phase === 'ended') {
+      this.#endLinger(nowMs);
+    } else if (this.#outbox.full) {
+      this.#giveUp('reader_too_slow', 200);
+    } else if (this.#phase === 'open') {
+      this.#outbox.put(this.#settings.protocol.keepAlive);
+      this.#flush();
+    } else {
+      this.#tap?.abort();
+      this.#endFailing();
+    }
+  }
+
+  #take(output: SseOutput): void {
+    if (this.#phase === 'ended') return;
+    if (output.kind === 'problem') {
+      this.#tap?.abort();
+      this.#fail(
+        new CallFailure('upstream_nonsense', 'an event of the model provider is too large', { cause: output.message }),
+      );
+      return;
+    }
+    if (output.kind !== 'event') {
+      if (this.#phase === 'open') this.#outbox.put(rawBytes(output));
+      return;
+    }
+    this.#takeEvent(output);
+  }
+
+  #takeEvent(record: SseRecord): void {
+    const verdict = this.#observer.observe(record);
+    if (this.#phase === 'failing') return;
+    switch (verdict) {
+      case 'pass':
+        this.#forward(rawBytes(record));
+        return;
+      case 'replace':
+        this.#forward(this.#observer.replacement ?? rawBytes(record));
+        return;
+      case 'withhold':
+        return;
+      case 'terminal':
+        this.#commit();
+        this.#end(rawBytes(record), null);
+        return;
+      case 'error':
+        this.#takeError(record);
+        return;
+      case 'nonsense':
+        this.#tap?.abort();
+        this.#fail(new CallFailure('upstream_nonsense', 'the model provider sent an event that is not JSON'));
+    }
+  }
+
+  /** A tail that no blank line ended counts where it is the end itself, as clients read it too; else it was cut. */
+  #takeTail(output: SseOutput): void {
+    if (output.kind !== 'event' || this.#phase === 'ended' || this.#phase === 'failing') return;
+    if (this.#observer.observe(output) === 'terminal') {
+      this.#commit();
+      this.#end(rawBytes(output), null);
+    }
+  }
+
+  /** Before the first byte an error is a status; after it, upstream's own record is passed on and nothing follows it. */
+  #takeError(record: SseRecord): void {
+    const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
+    const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
+    const failure = failureOfErrorWords(type, status, words);
+    if (!this.#anyRecord) {
+      this.#fail(failure);
+      return;
+    }
+    this.#failure = failure;
+    this.#settings.onFailure(failure);
+    this.#outbox.put(this.#settings.scrub(Buffer.from(rawBytes(record))));
+    this.#phase = 'failing';
+    this.dueMs = performance.now() + LINGER_MS;
+  }
+
+  #forward(bytes: Uint8Array): void {
+    this.#anyRecord = true;
+    this.#commit();
+    this.#outbox.put(bytes);
+  }
+
+  #flush(): void {
+    this.#outbox.flush();
+    this.#rest();
+  }
+
+  /** Sets the next deadline after bytes went out, or were stuck. */
+  #rest(): void {
+    if (this.#phase !== 'open') return;
+    const { keepAliveMs, slowReaderTimeoutMs } = this.#settings.limits;
+    this.dueMs = performance.now() + (this.#outbox.full ? slowReaderTimeoutMs : keepAliveMs);
+  }
+
+  /** From here on the status is 200. */
+  #commit(): void {
+    if (this.#phase !== 'waiting') return;
+    this.#phase = 'open';
+    this.dueMs = performance.now() + this.#settings.limits.keepAliveMs;
+    this.#resolve({ kind: 'stream' });
+  }
+
+  #endWithoutTerminal(): void {
+    const { finished, missingEnd } = this.#observer;
+    if (finished && missingEnd !== null) {
+      this.#commit();
+      this.#end(missingEnd, null);
+    } else {
+      const message = 'the stream of the model provider ended before it was complete';
+      this.#fail(new CallFailure('upstream_truncated', message));
+    }
+  }
+
+  #endCollected(answer: CollectedAnswer): void {
+    if (this.#phase === 'waiting') {
+      this.#phase = 'ended';
+      unwatchDeadline(this);
+      this.#resolve({ kind: 'collected', answer });
+    } else if (this.#phase !== 'ended') {
+      const words = this.#settings.scrub(answer.body.subarray(0, 500)).toString('utf8');
+      const message = `the model provider answered HTTP ${answer.head.status} instead of a stream: ${words}`;
+      this.#fail(new CallFailure('upstream_failed', message));
+    }
+  }
+
+  #endFailing(): void {
+    if (this.#phase === 'failing') this.#end(null, this.#failure);
+  }
+
+  #fail(failure: CallFailure): void {
+    if (this.#phase === 'ended') return;
+    this.#tap?.abort();
+    if (this.#phase === 'waiting') {
+      this.#phase = 'ended';
+      unwatchDeadline(this);
+      this.#reject(failure);
+      return;
+    }
+    this.#settings.onFailure(failure);
+    this.#end(this.#settings.protocol.renderStreamError(failure, this.#settings.requestId), failure);
+  }
+
+  /** The last bytes leave only after the record is durable; if it cannot be kept, the client is told so instead. */
+  #end(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
+    this.#phase = 'ended';
+    this.dueMs = performance.now() + LINGER_MS;
+    const facts = this.#observer.facts();
+    this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }).then(
+      () => this.#close(lastBytes),
+      (cause: unknown) => {
+        const away = new CallFailure('store_away', 'the call could not be recorded; try again', { cause });
+        this.#settings.onFailure(away);
+        this.#close(this.#settings.protocol.renderStreamError(away, this.#settings.requestId));
+      },
+    );
+    this.#outbox.flush();
+  }
+
+  #close(lastBytes: Uint8Array | null): void {
+    if (lastBytes !== null) this.#outbox.put(lastBytes);
+    this.#outbox.close();
+    this.#settings.onClosed();
+    this.#tidy();
+  }
+
+  /** After the end: first upstream has had its time to end as well, then the client its time to take the rest. */
+  #endLinger(nowMs: number): void {
+    if (this.#upstreamDone) {
+      this.#outbox.kill();
+      unwatchDeadline(this);
+      return;
+    }
+    this.#tap?.abort();
+    this.#upstreamEnds();
+    this.dueMs = nowMs + this.#settings.limits.slowReaderTimeoutMs;
+  }
+
+  /** Nothing is left to wait for. */
+  #tidy(): void {
+    if (this.#phase === 'ended' && this.#upstreamDone && this.#outbox.closed) unwatchDeadline(this);
+  }
+
+  #giveUp(kind: 'client_left' | 'reader_too_slow', status: number): void {
+    const waiting = this.#phase === 'waiting';
+    this.#phase = 'ended';
+    this.#tap?.abort();
+    unwatchDeadline(this);
+    this.#outbox.kill();
+    if (waiting) {
+      this.#reject(new CallFailure(kind, 'the client left before its answer began'));
+      return;
+    }
+    const outcome = { status, failure: kind, facts: this.#observer.facts() };
+    this.#settings.settle(outcome).then(undefined, (cause: unknown) => {
+      this.#settings.onFailure(new CallFailure('store_away', 'the call could not be recorded', { cause }));
+    });
+    this.#settings.onClosed();
+  }
+
+  #upstreamEnds(): void {
+    this.#upstreamDone = true;
+    this.#tap = null;
+    if (this.#phase === 'ended') this.dueMs = performance.now() + this.#settings.limits.slowReaderTimeoutMs;
+    this.#tidy();
+  }
+}
+
+function isEventStream(contentType: string): boolean {
+  return contentType.trim().toLowerCase().startsWith('text/event-stream');
+}

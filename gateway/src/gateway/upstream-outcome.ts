@@ -1,0 +1,76 @@
+/** Owns what an upstream's failure means for the call: transport fault, status, or an error in its stream. Contract, 5. */
+import { CallFailure } from '../errors/call-failure.ts';
+import type { FailureKind } from '../errors/failure-kinds.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../upstream/failure.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+
+const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
+  connect: ['upstream_failed', 'the model provider cannot be reached'],
+  tls: ['upstream_failed', 'no secure connection to the model provider could be made'],
+  connect_timeout: ['upstream_timeout', 'the model provider did not accept a connection in time'],
+  first_byte_timeout: ['upstream_timeout', 'the model provider did not begin to answer in time'],
+  idle_timeout: ['upstream_timeout', 'the model provider fell silent in the middle of its answer'],
+  total_timeout: ['upstream_timeout', 'the model provider did not finish within the time that a call may take'],
+  reset: ['upstream_failed', 'the model provider closed the connection without an answer'],
+  truncated: ['upstream_truncated', 'the model provider closed the connection before the end of its answer'],
+  malformed: ['upstream_nonsense', 'the model provider did not answer in HTTP/1.1'],
+  too_large: ['upstream_nonsense', 'the answer of the model provider is larger than this gateway takes'],
+  aborted: ['upstream_failed', 'the call to the model provider was given up'],
+};
+
+/** A fault below the protocol. */
+export function failureOfTransport(failure: UpstreamFailure): CallFailure {
+  const [kind, message] = TRANSPORT[failure.kind];
+  return new CallFailure(kind, message, { cause: failure.message });
+}
+
+const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
+const RETRY_AFTER_SECONDS_MAX = 60;
+const RETRY_AFTER_SECONDS_DEFAULT = 5;
+
+/** An HTTP status other than 200; `words` are upstream's, already scrubbed. */
+export function failureOfStatus(status: number, retryAfter: string | null, words: string): CallFailure {
+  const cause = `HTTP ${status}: ${words}`;
+  if (CALLERS_CONTENT.has(status)) return new CallFailure('upstream_rejected', words, { status, cause });
+  if (status === 429) {
+    const retryAfterSeconds = readRetryAfter(retryAfter);
+    return new CallFailure('upstream_rate_limited', 'the model provider limits the rate of calls; try again later', {
+      cause,
+      retryAfterSeconds,
+    });
+  }
+  if (status === 401 || status === 402 || status === 403) {
+    return new CallFailure(
+      'upstream_refused_us',
+      `the model provider refused this gateway's own account (HTTP ${status}); its operator must mend that`,
+      { cause },
+    );
+  }
+  if (status === 408 || status === 504) {
+    return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause });
+  }
+  if (status === 529) return new CallFailure('upstream_overloaded', 'the model provider is overloaded', { cause });
+  return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause });
+}
+
+/** An error record in a stream, or an error body under a 200. */
+export function failureOfErrorWords(type: string, status: number | null, words: string): CallFailure {
+  if (status !== null) return failureOfStatus(status, null, words);
+  if (type === 'overloaded_error') return failureOfStatus(529, null, words);
+  if (type === 'rate_limit_error') return failureOfStatus(429, null, words);
+  return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type });
+}
+
+/** Whole seconds, 1 to 60: what is longer would put clients that obey any value to sleep for hours. */
+function readRetryAfter(value: string | null): number {
+  const text = value?.trim() ?? '';
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS_DEFAULT;
+  return Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
+}
+
+/** A header of a response head; null where it is absent. */
+export function headerOf(head: ResponseHead, name: string): string | null {
+  for (const [header, value] of head.headers) if (header === name) return value;
+  return null;
+}

@@ -1,0 +1,131 @@
+/** Owns the way of one HTTP request to its route: the checks that hold for all, the look-up, the reply of last resort. */
+import { CallFailure } from '../errors/call-failure.ts';
+import type { Gate } from '../gateway/gate.ts';
+import { handleCall } from '../gateway/handle-call.ts';
+import { chatCompletions } from '../protocols/chat-completions/index.ts';
+import { messages } from '../protocols/messages/index.ts';
+import { clientAddress } from './client-address.ts';
+import { consoleReply } from './console-page.ts';
+import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
+import { openapiDocument } from './openapi/openapi-document.ts';
+import { notFound, replyFailure, replyJson } from './reply-json.ts';
+import { matchRoute, type RouteMatch } from './routes.ts';
+
+/** What requests are answered with. */
+export interface Desk {
+  readonly gate: Gate;
+  readonly describe: DescribeModel;
+}
+
+/** The connection's peer, asked only where it matters. */
+export type PeerAddress = () => string | null;
+
+/** Answers any request, whatever it is. */
+export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): Response | Promise<Response> {
+  const { gate } = desk;
+  const path = pathOf(request.url);
+  try {
+    checkEnvelope(request, gate);
+    const match = matchRoute(path);
+    if (match === null) throw notFound(path);
+    if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
+    const address = () =>
+      clientAddress(peer(), request.headers.get('x-forwarded-for'), gate.settings.config.server.trustedProxies);
+    return answerRoute(match, request, address, desk);
+  } catch (error) {
+    if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
+    gate.log.fault('', 'a request could not be answered', error);
+    return replyFailure(
+      new CallFailure('gateway_fault', 'the gateway failed; this is not your fault'),
+      path,
+      request.headers,
+    );
+  }
+}
+
+function answerRoute(
+  match: RouteMatch,
+  request: Request,
+  address: PeerAddress,
+  desk: Desk,
+): Response | Promise<Response> {
+  const { gate, describe } = desk;
+  const { config } = gate.settings;
+  switch (match.row.name) {
+    case 'chat':
+      return handleCall({ request, protocol: chatCompletions, countOnly: false, address }, gate);
+    case 'messages':
+      return handleCall({ request, protocol: messages, countOnly: false, address }, gate);
+    case 'count-tokens':
+      return handleCall({ request, protocol: messages, countOnly: true, address }, gate);
+    case 'models':
+      return listModels(request, address, gate, describe);
+    case 'model':
+      return showModel(request, match.rest, address, gate, describe);
+    case 'healthz':
+      return replyJson({ status: 'ok' });
+    case 'readyz':
+      return readiness(gate);
+    case 'openapi':
+      return replyJson(openapiDocument({ publicUrl: config.server.publicUrl ?? originOf(request.url) }));
+    case 'hello':
+      return new Response(null, { status: 200 });
+    case 'root':
+      if (request.method === 'HEAD' || !config.server.console) return replyJson({ service: 'tollgate' });
+      return new Response(null, { status: 302, headers: { location: '/app' } });
+    case 'console':
+      if (!config.server.console) throw notFound(pathOf(request.url));
+      return consoleReply(match.rest);
+  }
+}
+
+function readiness(gate: Gate): Response {
+  const problems = [
+    ...(gate.ready ? [] : ['draining']),
+    ...(gate.recorder.writable() ? [] : ['the call records cannot be written']),
+  ];
+  return replyJson(
+    { status: problems.length === 0 ? 'ready' : 'not ready', problems },
+    problems.length === 0 ? 200 : 503,
+  );
+}
+
+function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
+  const allow = row.methods.join(', ');
+  return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not a method of this path; use ${allow}`, {
+    allow,
+  });
+}
+
+/** Bounds on the request line and header lines. The runtime bounds the whole header block before this. */
+function checkEnvelope(request: Request, gate: Gate): void {
+  const { urlBytesMax, headerCountMax } = gate.settings.config.limits;
+  if (request.url.length - originOf(request.url).length > urlBytesMax) {
+    throw new CallFailure('url_too_long', `path and query are longer than ${urlBytesMax} bytes`, {
+      closeConnection: true,
+    });
+  }
+  if (countHeaders(request.headers) > headerCountMax) {
+    throw new CallFailure('headers_too_large', `more than ${headerCountMax} header lines`, { closeConnection: true });
+  }
+  if (request.headers.get('host')?.includes(',') === true) {
+    throw new CallFailure('invalid_request', 'the host header was sent twice', { closeConnection: true });
+  }
+}
+
+function countHeaders(headers: Headers): number {
+  return (headers as Headers & { readonly count: number }).count;
+}
+
+/** Path without query; works for whatever the request line held. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  if (start === -1) return '/';
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+}
+
+function originOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  return start === -1 ? url : url.slice(0, start);
+}

@@ -1,0 +1,92 @@
+/** Owns the table of routes: which path and method goes where, and who may call it. The server answers nothing else. */
+
+export type RouteName =
+  | 'chat'
+  | 'messages'
+  | 'count-tokens'
+  | 'models'
+  | 'model'
+  | 'healthz'
+  | 'readyz'
+  | 'openapi'
+  | 'root'
+  | 'hello'
+  | 'console';
+
+export interface RouteRow {
+  readonly name: RouteName;
+  readonly methods: readonly string[];
+  readonly access: 'key' | 'anyone';
+  /** Exact paths; for `model` and `console` what follows the slash is the id or the page. */
+  readonly paths: readonly string[];
+  readonly below: boolean;
+}
+
+/** A base URL given with or without `/v1`, or with it twice, works for both SDK families. */
+function aliases(path: string): string[] {
+  return [`/v1${path}`, path, `/v1/v1${path}`];
+}
+
+const row = (
+  name: RouteName,
+  methods: string[],
+  access: RouteRow['access'],
+  paths: string[],
+  below = false,
+): RouteRow => ({
+  name,
+  methods,
+  access,
+  paths,
+  below,
+});
+
+export const ROUTES: readonly RouteRow[] = [
+  row('chat', ['POST'], 'key', aliases('/chat/completions')),
+  row('messages', ['POST'], 'key', aliases('/messages')),
+  row('count-tokens', ['POST'], 'key', aliases('/messages/count_tokens')),
+  row('models', ['GET'], 'key', aliases('/models')),
+  row('model', ['GET'], 'key', aliases('/models'), true),
+  row('healthz', ['GET', 'HEAD'], 'anyone', ['/healthz']),
+  row('readyz', ['GET', 'HEAD'], 'anyone', ['/readyz']),
+  row('openapi', ['GET', 'HEAD'], 'anyone', ['/openapi.json']),
+  row('root', ['GET', 'HEAD'], 'anyone', ['/']),
+  row('hello', ['HEAD', 'GET'], 'anyone', ['/api/hello']),
+  row('console', ['GET', 'HEAD'], 'anyone', ['/app']),
+  row('console', ['GET', 'HEAD'], 'anyone', ['/app'], true),
+];
+
+/** A row, and what stands below its path (percent-decoded; empty: nothing). */
+export interface RouteMatch {
+  readonly row: RouteRow;
+  readonly rest: string;
+}
+
+const exact = new Map<string, RouteMatch>();
+for (const route of ROUTES) {
+  if (!route.below) for (const path of route.paths) exact.set(path, { row: route, rest: '' });
+}
+
+/** The row of a path, whatever the method; null: there is nothing. */
+export function matchRoute(path: string): RouteMatch | null {
+  const found = exact.get(path);
+  if (found !== undefined) return found;
+  for (const route of ROUTES) {
+    if (!route.below) continue;
+    for (const prefix of route.paths) {
+      if (path.startsWith(`${prefix}/`) && path.length > prefix.length + 1) {
+        const rest = decode(path.slice(prefix.length + 1));
+        return rest === null ? null : { row: route, rest };
+      }
+    }
+  }
+  return null;
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

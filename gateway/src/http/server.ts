@@ -1,0 +1,49 @@
+/** Owns the listening socket: its time limits, its size limits, and what a request becomes before it is answered. */
+import type { Server } from 'bun';
+import { answerRequest, type Desk } from './answer-request.ts';
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** Stops to accept; resolves when the last reply was sent, or at once with `now`. */
+  stop(now: boolean): Promise<void>;
+}
+
+/** Seconds in which a new connection must send its headers. The runtime wants 5 to 255, and never 0. */
+const HEADERS_WITHIN_SECONDS = 10;
+/** Bodies are counted as they arrive, by us, so that a refusal has a body; the runtime's own bound is out of the way. */
+const RUNTIME_BODY_BYTES_MAX = 2 ** 40;
+
+/** Throws where the address is taken, in words that say what to do. */
+export function startHttpServer(host: string, port: number, desk: Desk): HttpServer {
+  const server = listen(host, port, desk);
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${server.port}`,
+    port: server.port ?? port,
+    stop: (now) => server.stop(now),
+  };
+}
+
+function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname,
+      port,
+      idleTimeout: HEADERS_WITHIN_SECONDS,
+      maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
+      fetch(request, server) {
+        // The idle limit would cut a call that waits for its model; bodies and slow readers have limits of their own.
+        server.timeout(request, 0);
+        return answerRequest(request, () => server.requestIP(request)?.address ?? null, desk);
+      },
+      error(fault) {
+        desk.gate.log.fault('', 'a request could not be answered', fault);
+        return new Response(null, { status: 500 });
+      },
+    });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot listen on ${hostname}:${port}: ${reason}. Choose another with --port or PORT`, { cause });
+  }
+}

@@ -1,0 +1,132 @@
+/** Checks who gets in: through the directory, over the life of a key. */
+import { describe, expect, test } from 'bun:test';
+import { Secret } from '../lib/secret.ts';
+import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
+import { authenticate } from './authenticate.ts';
+import { createKeyDirectory, putKey, putWorkspace } from './key-directory.ts';
+import { generateKeyText } from './key-format.ts';
+import { createKeyHasher } from './key-hash.ts';
+
+const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
+const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
+
+function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey {
+  return {
+    id: 'key_1',
+    name: 'first',
+    accountId: 'default',
+    workspaceId: 'default',
+    hash: hashKey(keyText),
+    last4: keyText.slice(-4),
+    previousHash: null,
+    previousExpiresAtMs: null,
+    models: null,
+    ips: null,
+    scopes: ['inference'],
+    status: 'active',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    ...changes,
+  };
+}
+
+function directoryOf(...keys: StoredKey[]) {
+  return createKeyDirectory(hashKey, [WORKSPACE], keys);
+}
+
+describe('authenticate', () => {
+  test('knows the holder of a key', () => {
+    const keyText = generateKeyText();
+    expect(authenticate(directoryOf(storedKey(keyText)), keyText, 1)).toMatchObject({
+      keyId: 'key_1',
+      keyName: 'first',
+      accountId: 'default',
+      workspaceId: 'default',
+    });
+  });
+
+  test('refuses a text without the form of a key before it hashes anything', () => {
+    let hashed = 0;
+    const directory = createKeyDirectory((text) => `${hashed++}${hashKey(text)}`, [WORKSPACE], []);
+    const keyText = generateKeyText();
+    expect(authenticate(directory, '', 1)).toBe('malformed');
+    expect(authenticate(directory, `${keyText.slice(0, -1)}${keyText.endsWith('0') ? '1' : '0'}`, 1)).toBe('malformed');
+    expect(hashed).toBe(0);
+  });
+
+  test('does not know a key that was never made, or was made under another master key', () => {
+    const keyText = generateKeyText();
+    expect(authenticate(directoryOf(storedKey(keyText)), generateKeyText(), 1)).toBe('unknown');
+    const elsewhere = createKeyHasher(new Secret('5b'.repeat(32)));
+    expect(authenticate(createKeyDirectory(elsewhere, [WORKSPACE], [storedKey(keyText)]), keyText, 1)).toBe('unknown');
+  });
+
+  test('a key works until the very millisecond of its end', () => {
+    const keyText = generateKeyText();
+    const directory = directoryOf(storedKey(keyText, { expiresAtMs: 1_000 }));
+    expect(authenticate(directory, keyText, 999)).toMatchObject({ keyId: 'key_1' });
+    expect(authenticate(directory, keyText, 1_000)).toBe('expired');
+  });
+
+  test('a disabled or revoked key is told apart, though expired as well', () => {
+    const keyText = generateKeyText();
+    for (const status of ['disabled', 'revoked'] as const) {
+      expect(authenticate(directoryOf(storedKey(keyText, { status, expiresAtMs: 1 })), keyText, 5)).toBe(status);
+    }
+  });
+
+  test('after a rotation both secrets work until the grace ends, then only the new one', () => {
+    const [before, after] = [generateKeyText(), generateKeyText()];
+    const directory = directoryOf(storedKey(before));
+    putKey(directory, storedKey(after, { previousHash: hashKey(before), previousExpiresAtMs: 500 }));
+    expect(authenticate(directory, before, 499)).toMatchObject({ keyId: 'key_1' });
+    expect(authenticate(directory, before, 500)).toBe('expired');
+    expect(authenticate(directory, after, 500)).toMatchObject({ keyId: 'key_1' });
+  });
+
+  test('the grace of an old secret does not outlive its key', () => {
+    const [before, after] = [generateKeyText(), generateKeyText()];
+    const grace = { previousHash: hashKey(before), previousExpiresAtMs: 500, expiresAtMs: 300 };
+    expect(authenticate(directoryOf(storedKey(after, grace)), before, 300)).toBe('expired');
+  });
+
+  test('a rotation without grace, and a second rotation, put out the older secrets', () => {
+    const [first, second, third] = [generateKeyText(), generateKeyText(), generateKeyText()];
+    const directory = directoryOf(storedKey(first));
+    putKey(directory, storedKey(second, { previousHash: hashKey(first), previousExpiresAtMs: 500 }));
+    putKey(directory, storedKey(third));
+    expect([first, second].map((keyText) => authenticate(directory, keyText, 1))).toEqual(['unknown', 'unknown']);
+    expect(authenticate(directory, third, 1)).toMatchObject({ keyId: 'key_1' });
+    expect(directory.byHash.size).toBe(1);
+  });
+
+  test('revoking a rotated key ends both of its secrets', () => {
+    const [before, after] = [generateKeyText(), generateKeyText()];
+    const rotated = storedKey(after, { previousHash: hashKey(before), previousExpiresAtMs: 500 });
+    const directory = directoryOf(rotated);
+    putKey(directory, { ...rotated, status: 'revoked' });
+    expect([before, after].map((keyText) => authenticate(directory, keyText, 1))).toEqual(['revoked', 'revoked']);
+  });
+});
+
+describe('key directory', () => {
+  test('a change of a workspace binds its keys at once, and no other key', () => {
+    const [mine, other] = [generateKeyText(), generateKeyText()];
+    const team = { ...WORKSPACE, id: 'team' };
+    const keys = [storedKey(mine, { id: 'a', workspaceId: 'team' }), storedKey(other, { id: 'b' })];
+    const directory = createKeyDirectory(hashKey, [WORKSPACE, team], keys);
+    putWorkspace(directory, { ...team, models: ['gpt-*'] });
+    const allows = (keyText: string, model: string) => {
+      const found = authenticate(directory, keyText, 1);
+      return typeof found !== 'string' && found.workspaceAllows(model);
+    };
+    expect([allows(mine, 'gpt-5'), allows(mine, 'claude'), allows(other, 'claude')]).toEqual([true, false, true]);
+  });
+
+  test('refuses a key whose workspace is not there, and changes nothing', () => {
+    const directory = directoryOf();
+    const key = storedKey(generateKeyText(), { workspaceId: 'gone' });
+    expect(() => putKey(directory, key)).toThrow('key key_1 names the workspace gone, which is not there');
+    expect([directory.byHash.size, directory.keys.size]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,68 @@
+/** Checks what a known caller may do. */
+import { describe, expect, test } from 'bun:test';
+import { parseIpRange } from '../lib/ip-range.ts';
+import { authorize, mayUseModel, type Wish } from './authorize.ts';
+import { compileModelPatterns } from './model-patterns.ts';
+import type { Principal } from './principal.ts';
+
+interface Rights {
+  readonly scopes?: Principal['scopes'];
+  readonly ips?: readonly string[];
+  readonly models?: readonly string[];
+  readonly workspaceModels?: readonly string[];
+}
+
+function principal({ scopes, ips, models, workspaceModels }: Rights): Principal {
+  return {
+    keyId: 'key_1',
+    keyName: 'first',
+    accountId: 'default',
+    workspaceId: 'default',
+    scopes: scopes ?? ['inference'],
+    ranges: ips?.map(parseIpRange) ?? null,
+    keyAllows: compileModelPatterns(models ?? null),
+    workspaceAllows: compileModelPatterns(workspaceModels ?? null),
+  };
+}
+
+const WISH: Wish = { scope: 'inference', address: '192.0.2.7', modelNames: ['gpt-5-mini'] };
+
+describe('authorize', () => {
+  test('allows everything to a key without restrictions', () => expect(authorize(principal({}), WISH)).toBe('allowed'));
+
+  test('wants the scope among those of the key', () => {
+    expect(authorize(principal({ scopes: ['usage', 'admin'] }), WISH)).toBe('scope');
+    expect(authorize(principal({ scopes: ['usage', 'inference'] }), WISH)).toBe('allowed');
+  });
+
+  test('wants the address in one of the ranges', () => {
+    const limited = principal({ ips: ['10.0.0.0/8', '192.0.2.0/24', '2001:db8::/32'] });
+    const from = (address: string | null) => authorize(limited, { ...WISH, address });
+    expect(['192.0.2.255', '::ffff:10.9.9.9', '2001:db8::1'].map(from)).toEqual(['allowed', 'allowed', 'allowed']);
+    expect(['192.0.3.0', '::1', 'unix', '', null].map(from)).toEqual([
+      'address',
+      'address',
+      'address',
+      'address',
+      'address',
+    ]);
+  });
+
+  test('wants the model allowed by the key and by the workspace', () => {
+    const both = { models: ['gpt-*', 'claude-x'], workspaceModels: ['*-mini', 'claude-x'] };
+    const wants = (...modelNames: string[]) => authorize(principal(both), { ...WISH, modelNames });
+    expect([wants('gpt-5-mini'), wants('claude-x')]).toEqual(['allowed', 'allowed']);
+    expect([wants('gpt-5'), wants('o4-mini'), wants('demo')]).toEqual(['model', 'model', 'model']);
+  });
+
+  test('allows a model by any of its names', () => {
+    const limited = principal({ models: ['claude-house'], workspaceModels: ['house-*'] });
+    expect(mayUseModel(limited, ['house-model', 'claude-house'])).toBe(true);
+    expect(mayUseModel(limited, ['house-model'])).toBe(false);
+  });
+
+  test('asks for no model where none is wanted', () => {
+    expect(authorize(principal({ models: [] }), { ...WISH, modelNames: null })).toBe('allowed');
+    expect(authorize(principal({ models: [] }), WISH)).toBe('model');
+  });
+});

@@ -1,0 +1,34 @@
+/** Owns the question whether a known caller may do what it asks. Does not know which models exist. */
+import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
+import type { Scope } from '../store/ports.ts';
+import type { Principal } from './principal.ts';
+
+export type AuthorizationRefusal = 'scope' | 'address' | 'model';
+export type Authorization = 'allowed' | AuthorizationRefusal;
+
+/** What a caller asks for. */
+export interface Wish {
+  readonly scope: Scope;
+  /** The caller's address as text, or null where it is not known: then a key with an address list is refused. */
+  readonly address: string | null;
+  /** All public names of the model asked for: its name and its aliases. Null: no model is asked for. */
+  readonly modelNames: readonly string[] | null;
+}
+
+/** Whether the principal may: first its scope, then its address, then the model, by key and by workspace. */
+export function authorize(principal: Principal, wish: Wish): Authorization {
+  if (!principal.scopes.includes(wish.scope)) return 'scope';
+  if (principal.ranges !== null && !comesFrom(principal.ranges, wish.address)) return 'address';
+  if (wish.modelNames !== null && !mayUseModel(principal, wish.modelNames)) return 'model';
+  return 'allowed';
+}
+
+/** Whether both the key and its workspace allow a model, under whichever of its public names. */
+export function mayUseModel(principal: Principal, modelNames: readonly string[]): boolean {
+  return modelNames.some(principal.keyAllows) && modelNames.some(principal.workspaceAllows);
+}
+
+function comesFrom(ranges: NonNullable<Principal['ranges']>, addressText: string | null): boolean {
+  const address = addressText === null ? null : parseIpAddress(addressText);
+  return address !== null && ranges.some((range) => rangeHolds(range, address));
+}

@@ -1,0 +1,77 @@
+/**
+ * Owns the keys and workspaces held in memory, by which every call is answered for. Loaded at start and changed by
+ * commands after the store has them; reads no store itself, and holds no secret, only keyed hashes.
+ */
+import { parseIpRange } from '../lib/ip-range.ts';
+import type { KeyStatus, StoredKey, StoredWorkspace } from '../store/ports.ts';
+import type { KeyHasher } from './key-hash.ts';
+import { compileModelPatterns } from './model-patterns.ts';
+import type { Principal } from './principal.ts';
+
+/** What a hash leads to. A rotated key has two entries until the old secret's is put out by the next rotation. */
+export interface KeyEntry {
+  readonly principal: Principal;
+  readonly status: KeyStatus;
+  /** Unix ms from which on the secret no longer works; infinite where it always does. */
+  readonly endsAtMs: number;
+}
+
+/** Change it only through `putKey` and `putWorkspace`. */
+export interface KeyDirectory {
+  readonly hashKey: KeyHasher;
+  readonly byHash: Map<string, KeyEntry>;
+  readonly keys: Map<string, StoredKey>;
+  readonly workspaces: Map<string, StoredWorkspace>;
+}
+
+/**
+ * A directory of what the store holds.
+ *
+ * @throws Error when a key names a workspace that is not there: rights that cannot be known are not guessed.
+ */
+export function createKeyDirectory(
+  hashKey: KeyHasher,
+  workspaces: readonly StoredWorkspace[],
+  keys: readonly StoredKey[],
+): KeyDirectory {
+  const directory: KeyDirectory = { hashKey, byHash: new Map(), keys: new Map(), workspaces: new Map() };
+  for (const workspace of workspaces) directory.workspaces.set(workspace.id, workspace);
+  for (const key of keys) putKey(directory, key);
+  return directory;
+}
+
+/** Adds a key or takes over its changed members; it binds the next call. */
+export function putKey(directory: KeyDirectory, key: StoredKey): void {
+  const principal = compilePrincipal(directory, key);
+  const before = directory.keys.get(key.id);
+  for (const hash of [before?.hash, before?.previousHash]) if (hash) directory.byHash.delete(hash);
+  const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
+  directory.keys.set(key.id, key);
+  directory.byHash.set(key.hash, { principal, status: key.status, endsAtMs });
+  if (key.previousHash !== null) {
+    const graceEndsAtMs = Math.min(endsAtMs, key.previousExpiresAtMs ?? Number.NEGATIVE_INFINITY);
+    directory.byHash.set(key.previousHash, { principal, status: key.status, endsAtMs: graceEndsAtMs });
+  }
+}
+
+/** Adds a workspace or takes over its changed members, for all of its keys at once. */
+export function putWorkspace(directory: KeyDirectory, workspace: StoredWorkspace): void {
+  directory.workspaces.set(workspace.id, workspace);
+  for (const key of directory.keys.values()) if (key.workspaceId === workspace.id) putKey(directory, key);
+}
+
+function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
+  const workspace = directory.workspaces.get(key.workspaceId);
+  if (workspace === undefined)
+    throw new Error(`key ${key.id} names the workspace ${key.workspaceId}, which is not there`);
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    accountId: key.accountId,
+    workspaceId: key.workspaceId,
+    scopes: key.scopes,
+    ranges: key.ips === null ? null : key.ips.map(parseIpRange),
+    keyAllows: compileModelPatterns(key.models),
+    workspaceAllows: compileModelPatterns(workspace.models),
+  };
+}

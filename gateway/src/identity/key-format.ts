@@ -1,0 +1,47 @@
+/** Owns what an API key looks like: how one is drawn, and how a text is known not to be one. Knows no store. */
+import { randomBytes } from 'node:crypto';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX = 'tg_';
+const BODY_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const CHECKSUM_START = PREFIX.length + BODY_LENGTH;
+const KEY_LENGTH = CHECKSUM_START + CHECKSUM_LENGTH;
+const KEY_FORM = /^tg_[0-9A-Za-z]{49}$/;
+
+/** A new API key: `tg_`, 256 random bits as 43 base62 characters, and the CRC32 of those characters as 6 more. */
+export function generateKeyText(): string {
+  const body = renderBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), BODY_LENGTH);
+  return PREFIX + body + renderChecksum(body);
+}
+
+/**
+ * Whether a text has the form of our keys, checksum included. A slip of one character, or two neighbours changed
+ * round, is always caught: both are error bursts shorter than CRC32's 32 bits.
+ */
+export function hasKeyForm(text: string): boolean {
+  if (text.length !== KEY_LENGTH || !KEY_FORM.test(text)) return false;
+  return text.slice(CHECKSUM_START) === renderChecksum(text.slice(PREFIX.length, CHECKSUM_START));
+}
+
+/** A new identifier such as `key_8Zq0…`: a word, and 20 random base62 characters (119 bits, no secret). */
+export function generateId(word: string): string {
+  return `${word}_${renderBase62(BigInt(`0x${randomBytes(15).toString('hex')}`) % 62n ** 20n, 20)}`;
+}
+
+/** Base62, most significant digit first, padded with `0`. */
+function renderBase62(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 62n) digits = ALPHABET.charAt(Number(rest % 62n)) + digits;
+  return digits;
+}
+
+function renderChecksum(body: string): string {
+  let rest = Bun.hash.crc32(body);
+  let digits = '';
+  while (digits.length < CHECKSUM_LENGTH) {
+    digits = ALPHABET.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

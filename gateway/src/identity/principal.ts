@@ -1,0 +1,17 @@
+/** Owns who a call is made for: the key, its workspace and account, and the rights of both, compiled for quick checks. */
+import type { IpRange } from '../lib/ip-range.ts';
+import type { Scope } from '../store/ports.ts';
+import type { ModelMatcher } from './model-patterns.ts';
+
+/** The caller behind a valid key. Built when a key or its workspace changes, shared by all calls of the key. */
+export interface Principal {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly accountId: string;
+  readonly workspaceId: string;
+  readonly scopes: readonly Scope[];
+  /** Null: the caller may come from anywhere. */
+  readonly ranges: readonly IpRange[] | null;
+  readonly keyAllows: ModelMatcher;
+  readonly workspaceAllows: ModelMatcher;
+}

@@ -1,0 +1,45 @@
+/** Owns the command line: which commands there are, how they end. Each command has a file of its own in cli/. */
+import { resolve } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import { register as registerCalls } from './cli/calls.ts';
+import { register as registerCheck } from './cli/check.ts';
+import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
+import { register as registerKeys } from './cli/keys.ts';
+import { register as registerServe } from './cli/serve.ts';
+import { register as registerWorkspaces } from './cli/workspaces.ts';
+import { DEFAULT_DATA_DIR } from './config/config.ts';
+
+const WRONG_USAGE = 2;
+
+function createProgram(environment: CliEnvironment): Command {
+  const program = new Command('tollgate')
+    .description('An LLM gateway: one address for every model, keys, limits, and a bill that adds up.')
+    .version(manifest.version)
+    .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr })
+    .exitOverride();
+  for (const register of [registerServe, registerKeys, registerWorkspaces, registerCalls, registerCheck]) {
+    register(program, environment);
+  }
+  return program;
+}
+
+/** The exit status of a command line: 0 done, 1 failed, 2 wrong usage. */
+async function run(words: readonly string[], environment: CliEnvironment): Promise<number> {
+  try {
+    await createProgram(environment).parseAsync(words, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
+    if (!(error instanceof CliFailure)) throw error;
+    if (error.message !== '') environment.stderr(`${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+process.exitCode = await run(process.argv.slice(2), {
+  dataDir: resolve(process.env.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  nowMs: Date.now,
+});

@@ -1,0 +1,92 @@
+/** Owns the check of a chat-completions body: founding specification 2.1 and the limits. Unknown members pass untouched. */
+import { invalidRequest } from '../../errors/call-failure.ts';
+import { children, type JsonNode, type JsonOutline, member, memberName, stringValue } from '../../wire/json-node.ts';
+import { checkArray, checkBoolean, checkInteger, checkKind, checkNumber, checkText, refuse } from '../check-member.ts';
+import { checkMetadata } from '../check-metadata.ts';
+import type { CheckContext, RequestFacts } from '../request-facts.ts';
+
+const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
+const MEDIA = new Set(['image_url', 'input_audio', 'file']);
+
+type MemberCheck = (node: JsonNode, context: CheckContext) => void;
+
+const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
+  ['temperature', (node) => checkNumber(node, 'temperature', 0, 2)],
+  ['top_p', (node) => checkNumber(node, 'top_p', 0, 1)],
+  ['stream', (node) => checkBoolean(node, 'stream')],
+  ['stream_options', checkStreamOptions],
+  ['max_tokens', (node) => checkInteger(node, 'max_tokens', 1, true)],
+  ['max_completion_tokens', (node) => checkInteger(node, 'max_completion_tokens', 1, true)],
+  ['tools', checkTools],
+  ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
+  ['response_format', (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object')],
+  ['user', (node, { limits }) => checkUser(node, limits.modelNameMax)],
+  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
+]);
+
+/** @throws CallFailure `invalid_request` that names the first member at fault. */
+export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  for (const node of children(root)) CHECKS.get(memberName(node))?.(node, context);
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const messages = member(root, 'messages');
+  if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
+  const stream = member(root, 'stream')?.kind === 'true';
+  const options = member(root, 'stream_options');
+  const user = member(root, 'user');
+  return {
+    model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
+    modelNode,
+    stream,
+    wantsUsage: options?.kind === 'object' && member(options, 'include_usage')?.kind === 'true',
+    endUser: (user === undefined ? undefined : stringValue(user)) || null,
+    inputBytes: outline.bytes.length - checkMessages(messages, context),
+  };
+}
+
+function checkUser(node: JsonNode, charsMax: number): void {
+  if (node.kind !== 'null') checkText(node, 'user', charsMax);
+}
+
+function checkStreamOptions(node: JsonNode): void {
+  checkKind(node, 'stream_options', ['object', 'null'], 'an object');
+  const usage = member(node, 'include_usage');
+  if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
+}
+
+function checkTools(node: JsonNode, { limits }: CheckContext): void {
+  if (node.kind === 'null') return;
+  checkArray(node, 'tools', 0, limits.toolsMax).forEach((tool, index) => {
+    checkKind(tool, `tools.${index}`, ['object'], 'a tool definition (an object)');
+  });
+}
+
+/** Answers the bytes of images, audio and files in the messages. */
+function checkMessages(messages: JsonNode, context: CheckContext): number {
+  let mediaBytes = 0;
+  checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
+    const path = `messages.${index}`;
+    checkKind(message, path, ['object'], 'a message (an object)');
+    const role = member(message, 'role');
+    if (role === undefined || !ROLES.has(stringValue(role) ?? '')) {
+      throw refuse(`${path}.role`, role ?? null, `one of ${[...ROLES].join(', ')}`);
+    }
+    const content = member(message, 'content');
+    if (content === undefined || content.kind === 'null' || content.kind === 'string') return;
+    checkKind(content, `${path}.content`, ['array'], 'a string, null or an array of parts');
+    mediaBytes += checkParts(content, `${path}.content`, context.limits.partsMax);
+  });
+  return mediaBytes;
+}
+
+function checkParts(content: JsonNode, path: string, partsMax: number): number {
+  let mediaBytes = 0;
+  checkArray(content, path, 0, partsMax).forEach((part, index) => {
+    checkKind(part, `${path}.${index}`, ['object', 'string'], 'a content part (an object)');
+    const type = part.kind === 'object' ? member(part, 'type') : undefined;
+    if (type !== undefined && MEDIA.has(stringValue(type) ?? '')) mediaBytes += part.end - part.start;
+  });
+  return mediaBytes;
+}

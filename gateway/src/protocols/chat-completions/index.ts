@@ -1,0 +1,16 @@
+/** Owns the registration of the chat-completions format: what the gateway asks of it, in one object. */
+import type { Protocol } from '../protocol.ts';
+import { checkRequest } from './check-request.ts';
+import { ChatStreamObserver } from './observe-stream.ts';
+import { readAnswer } from './read-answer.ts';
+import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
+
+export const chatCompletions: Protocol = {
+  name: 'chat',
+  checkRequest,
+  readAnswer,
+  startObserver: (settings) => new ChatStreamObserver(settings),
+  renderError,
+  renderStreamError,
+  keepAlive: KEEP_ALIVE,
+};

@@ -1,0 +1,119 @@
+/**
+ * Owns what the chunks of a chat-completions stream tell: usage, finish reasons, errors, the one id. Only observes, with
+ * the mends of the contract: the usage chunk nobody asked for is withheld, missing or changing ids become one.
+ */
+import type { Usage } from '../../generation/usage.ts';
+import { dataText, type SseRecord } from '../../wire/sse-record.ts';
+import { asArray, asObject, asText, type JsonObject } from '../json.ts';
+import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
+import { dataLatin1, learnTemplate, matchTemplate, type RecordTemplate } from '../record-template.ts';
+import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
+import { readUsage } from './usage.ts';
+
+const DONE = '[DONE]';
+const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
+const DELTA_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
+
+export class ChatStreamObserver implements StreamObserver {
+  replacement: Buffer | null = null;
+  failure: StreamObserver['failure'] = null;
+  readonly missingEnd = MISSING_DONE;
+  readonly #settings: ObserverSettings;
+  readonly #seen = new Set<number>();
+  readonly #done = new Set<number>();
+  #id: string | null = null;
+  #usage: Usage | null = null;
+  #finishReason: string | null = null;
+  #model: string | null = null;
+  #outputBytes = 0;
+  #template: RecordTemplate | null = null;
+
+  constructor(settings: ObserverSettings) {
+    this.#settings = settings;
+  }
+
+  get finished(): boolean {
+    return this.#done.size > 0 && this.#seen.size === this.#done.size;
+  }
+
+  facts(): AnswerFacts {
+    return {
+      usage: this.#usage,
+      usageSoFar: this.#usage,
+      finish_reason: this.#finishReason,
+      model: this.#model,
+      outputBytes: this.#outputBytes,
+    };
+  }
+
+  observe(record: SseRecord): RecordVerdict {
+    const text = dataLatin1(record);
+    if (this.#template !== null && record.event === '') {
+      const held = matchTemplate(this.#template, text);
+      if (held !== -1) {
+        this.#outputBytes += held;
+        return 'pass';
+      }
+    }
+    if (text.trim() === DONE) return 'terminal';
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(dataText(record));
+    } catch {
+      return 'nonsense';
+    }
+    const chunk = asObject(parsed);
+    if (chunk === null) return 'nonsense';
+    return this.#observeChunk(record.event, chunk, text);
+  }
+
+  #observeChunk(event: string, chunk: JsonObject, text: string): RecordVerdict {
+    const choices = asArray(chunk.choices);
+    const usage = readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage);
+    this.#usage = usage ?? this.#usage;
+    this.#model = asText(chunk.model) ?? this.#model;
+    const error = chunk.error ?? (event === 'error' ? chunk : null);
+    if (error !== null && error !== undefined && error !== false && error !== '') {
+      const type = asText(asObject(error)?.type) ?? 'error';
+      this.failure = { type, message: messageOf(error), status: statusOf(error) };
+      return 'error';
+    }
+    for (const choice of choices) this.#observeChoice(asObject(choice));
+    if (choices.length === 0 && usage !== null && this.#settings.withholdUsage) return 'withhold';
+    const mended = this.#mendId(chunk);
+    if (mended !== null) {
+      this.replacement = mended;
+      return 'replace';
+    }
+    if (choices.length === 1 && usage === null) this.#learn(asObject(choices[0]), chunk, text);
+    return 'pass';
+  }
+
+  #observeChoice(choice: JsonObject | null): void {
+    if (choice === null) return;
+    const index = typeof choice.index === 'number' ? choice.index : 0;
+    const reason = asText(choice.finish_reason);
+    this.#outputBytes += generatedBytes(asObject(choice.delta));
+    this.#seen.add(index);
+    if (reason === null) return;
+    this.#done.add(index);
+    if (index === 0) this.#finishReason = reason;
+  }
+
+  #mendId(chunk: JsonObject): Buffer | null {
+    const id = asText(chunk.id);
+    this.#id ??= id ?? this.#settings.fallbackId;
+    if (id === this.#id) return null;
+    return Buffer.from(`data: ${JSON.stringify({ ...chunk, id: this.#id })}\n\n`);
+  }
+
+  #learn(choice: JsonObject | null, chunk: JsonObject, text: string): void {
+    const delta = asObject(choice?.delta);
+    if (choice === null || delta === null || asText(choice.finish_reason) !== null) return;
+    const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
+    if (key === undefined) return;
+    const holes: Array<readonly [string, string]> = [[key, String(delta[key])]];
+    if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
+    this.#template = learnTemplate(text, holes);
+  }
+}

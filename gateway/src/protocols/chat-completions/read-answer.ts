@@ -1,0 +1,60 @@
+/** Owns what a chat-completions answer in one piece tells of itself. Changes no byte of it. */
+import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
+import type { AnswerReading } from '../protocol.ts';
+import { readUsage } from './usage.ts';
+
+/** `answer` is the parsed body of a 200. Some hosts answer 200 with an error inside; that is no answer. */
+export function readAnswer(answer: unknown): AnswerReading {
+  const body = asObject(answer);
+  if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
+  const error = body.error;
+  if (error !== undefined && error !== null && !Array.isArray(body.choices)) {
+    return { kind: 'error', status: statusOf(error), message: messageOf(error) };
+  }
+  if (!Array.isArray(body.choices)) return { kind: 'nonsense', message: 'the answer has no choices' };
+  const choices = asArray(body.choices);
+  const usage = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
+  return {
+    kind: 'answer',
+    facts: {
+      usage,
+      usageSoFar: usage,
+      finish_reason: asText(asObject(choices[0])?.finish_reason),
+      model: asText(body.model),
+      outputBytes:
+        usage === null ? sum(choices.map((choice) => generatedBytes(asObject(asObject(choice)?.message)))) : 0,
+    },
+  };
+}
+
+/** Bytes that a message or a delta holds of generated text: words, reasoning, refusals, names and arguments of calls. */
+export function generatedBytes(part: JsonObject | null): number {
+  if (part === null) return 0;
+  const calls = asArray(part.tool_calls).map((call) => asObject(call));
+  return textBytes([
+    part.content,
+    part.reasoning_content ?? part.reasoning,
+    part.refusal,
+    part.function_call,
+    calls.map((call) => [call?.function, call?.custom]),
+  ]);
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+/** The status that an error object names by a number, if it does. */
+export function statusOf(error: unknown): number | null {
+  const named = asObject(error);
+  for (const member of ['status', 'status_code', 'code']) {
+    const value = named?.[member];
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599) return value;
+  }
+  return null;
+}
+
+/** The words of an error object or text, for the log and for a scrubbed in-band message. */
+export function messageOf(error: unknown): string {
+  return asText(error) ?? asText(asObject(error)?.message) ?? 'upstream gave no reason';
+}

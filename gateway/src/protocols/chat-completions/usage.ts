@@ -1,0 +1,36 @@
+/** Owns the reading of a chat-completions `usage` object into disjoint counters. Source: wire reference A.8 and C.7. */
+import type { Usage } from '../../generation/usage.ts';
+import { asCount, asObject } from '../json.ts';
+
+/**
+ * Null where a main counter is missing, negative or not an integer: then it does not hold. Details that do not hold
+ * count as absent. `prompt_tokens` includes cache reads and writes; they are taken out of `input`.
+ */
+export function readUsage(value: unknown): Usage | null {
+  const usage = asObject(value);
+  if (usage === null) return null;
+  const prompt = asCount(usage.prompt_tokens);
+  const completion = asCount(usage.completion_tokens);
+  if (typeof prompt !== 'number' || typeof completion !== 'number') return null;
+  const details = asObject(usage.prompt_tokens_details);
+  const read = detail(details?.cached_tokens) || detail(usage.prompt_cache_hit_tokens);
+  const written = detail(details?.cache_write_tokens);
+  const cache_read = Math.min(read, prompt);
+  const cache_write_5m = Math.min(written, prompt - cache_read);
+  const reasoning = detail(asObject(usage.completion_tokens_details)?.reasoning_tokens);
+  // Some hosts leave reasoning out of `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
+  const apart = reasoning > 0 && (usage.total_tokens === prompt + completion + reasoning || reasoning > completion);
+  return {
+    input: prompt - cache_read - cache_write_5m,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h: 0,
+    output: apart ? completion + reasoning : completion,
+    reasoning,
+  };
+}
+
+function detail(value: unknown): number {
+  const count = asCount(value);
+  return typeof count === 'number' ? count : 0;
+}

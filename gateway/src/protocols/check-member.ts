@@ -1,0 +1,76 @@
+/** Owns the checks of single request members and the words of their refusals. Knows no protocol. */
+import { type CallFailure, invalidRequest } from '../errors/call-failure.ts';
+import { isInteger } from '../wire/json-integer.ts';
+import { elements, type JsonNode, jsonText, numberValue, stringValue } from '../wire/json-node.ts';
+
+const FOUND_CHARS_MAX = 60;
+
+/** A refusal that names the member, what was found and what was expected. */
+export function refuse(path: string, node: JsonNode | null, expected: string): CallFailure {
+  return invalidRequest(`${path}: found ${node === null ? 'nothing' : found(node)}; expected ${expected}`, path);
+}
+
+/** What stands there, in a word or as a short piece of it. */
+function found(node: JsonNode): string {
+  if (node.kind === 'object') return 'an object';
+  if (node.kind === 'array') return 'an array';
+  if (node.kind === 'string') return node.end - node.start > FOUND_CHARS_MAX ? 'a long string' : jsonText(node);
+  return jsonText(node).slice(0, FOUND_CHARS_MAX);
+}
+
+export function checkKind(node: JsonNode, path: string, kinds: readonly JsonNode['kind'][], expected: string): void {
+  if (!kinds.includes(node.kind)) throw refuse(path, node, expected);
+}
+
+/** A boolean; null counts as absent. */
+export function checkBoolean(node: JsonNode, path: string): boolean {
+  if (node.kind === 'true') return true;
+  if (node.kind !== 'false' && node.kind !== 'null') throw refuse(path, node, 'true or false');
+  return false;
+}
+
+/** A number within a closed range; null counts as absent. */
+export function checkNumber(node: JsonNode, path: string, least: number, most: number): void {
+  if (node.kind === 'null') return;
+  const value = numberValue(node);
+  if (value === undefined || !(value >= least && value <= most)) {
+    throw refuse(path, node, `a number from ${least} to ${most}`);
+  }
+}
+
+/** An integer of at least `least`; null counts as absent where `nullable`. */
+export function checkInteger(node: JsonNode, path: string, least: number, nullable: boolean): void {
+  if (nullable && node.kind === 'null') return;
+  const value = numberValue(node);
+  if (value === undefined || !isInteger(node) || value < least || value > Number.MAX_SAFE_INTEGER) {
+    throw refuse(path, node, `an integer of at least ${least}`);
+  }
+}
+
+/** A string of 1 (or `charsMin`) to `charsMax` characters without control characters. */
+export function checkText(node: JsonNode, path: string, charsMax: number, charsMin = 0): string {
+  const value = stringValue(node);
+  const expected = `a string of ${charsMin} to ${charsMax} characters without control characters`;
+  if (value === undefined || value.length < charsMin || value.length > charsMax || hasControl(value)) {
+    throw refuse(path, node, expected);
+  }
+  return value;
+}
+
+/** The elements of an array of at most `most`. */
+export function checkArray(node: JsonNode, path: string, least: number, most: number): JsonNode[] {
+  if (node.kind !== 'array') throw refuse(path, node, 'an array');
+  const found = elements(node);
+  if (found.length < least || found.length > most) {
+    throw invalidRequest(`${path}: found ${found.length} elements; expected ${least} to ${most}`, path);
+  }
+  return found;
+}
+
+function hasControl(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 32 || (code >= 127 && code < 160)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,130 @@
+/** Owns the check of a messages body: founding specification 2.4, contract 4 and 5, the limits. Unknown members pass. */
+import { invalidRequest } from '../../errors/call-failure.ts';
+import {
+  children,
+  type JsonNode,
+  type JsonOutline,
+  jsonText,
+  member,
+  memberName,
+  stringValue,
+} from '../../wire/json-node.ts';
+import { checkArray, checkBoolean, checkInteger, checkKind, checkText, refuse } from '../check-member.ts';
+import { checkMetadata } from '../check-metadata.ts';
+import type { CheckContext, RequestFacts } from '../request-facts.ts';
+import { CHAT_ONLY } from './chat-only.ts';
+
+const ROLES = new Set(['user', 'assistant', 'system']);
+const MEDIA = new Set(['image', 'document']);
+const SAMPLING = new Set(['temperature', 'top_p', 'top_k']);
+const NEWER = '2026-10-21';
+
+type MemberCheck = (node: JsonNode, context: CheckContext) => void;
+
+const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
+  ['max_tokens', (node) => checkInteger(node, 'max_tokens', 0, false)],
+  ['system', checkSystem],
+  ['stream', (node) => checkBoolean(node, 'stream')],
+  ['tools', checkTools],
+  ['metadata', (node, { limits }) => checkMetadata(node, limits)],
+]);
+
+/** @throws CallFailure `invalid_request` that names the first member at fault. */
+export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
+  const { root } = outline;
+  if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
+  for (const node of children(root)) checkTopMember(node, context);
+  const modelNode = member(root, 'model');
+  if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
+  const messages = member(root, 'messages');
+  if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
+  if (!context.countOnly && member(root, 'max_tokens') === undefined) {
+    throw refuse('max_tokens', null, 'an integer: the most tokens that the answer may have');
+  }
+  const metadata = member(root, 'metadata');
+  const user = metadata?.kind === 'object' ? member(metadata, 'user_id') : undefined;
+  return {
+    model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
+    modelNode,
+    stream: member(root, 'stream')?.kind === 'true',
+    wantsUsage: true,
+    endUser: (user === undefined ? undefined : stringValue(user)) || null,
+    inputBytes: outline.bytes.length - checkMessages(messages, context),
+  };
+}
+
+function checkTopMember(node: JsonNode, context: CheckContext): void {
+  const name = memberName(node);
+  const messagesWay = CHAT_ONLY.get(name);
+  if (messagesWay !== undefined) {
+    throw invalidRequest(`${name}: is a parameter of chat completions; on messages ${messagesWay}`, name);
+  }
+  if (context.version === NEWER && SAMPLING.has(name)) {
+    throw invalidRequest(`${name}: is not taken under anthropic-version ${NEWER}; leave it out`, name);
+  }
+  CHECKS.get(name)?.(node, context);
+}
+
+function checkSystem(node: JsonNode, { limits }: CheckContext): void {
+  if (node.kind === 'string' || node.kind === 'null') return;
+  checkKind(node, 'system', ['array'], 'a string or an array of text blocks');
+  checkArray(node, 'system', 0, limits.partsMax).forEach((block, index) => {
+    checkKind(block, `system.${index}`, ['object'], 'a text block (an object)');
+  });
+}
+
+function checkTools(node: JsonNode, { limits }: CheckContext): void {
+  if (node.kind === 'null') return;
+  checkArray(node, 'tools', 0, limits.toolsMax).forEach((tool, index) => {
+    checkKind(tool, `tools.${index}`, ['object'], 'a tool definition (an object)');
+  });
+}
+
+/** Answers the bytes of images and documents in the turns. */
+function checkMessages(messages: JsonNode, context: CheckContext): number {
+  let mediaBytes = 0;
+  checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
+    const path = `messages.${index}`;
+    checkKind(message, path, ['object'], 'a message (an object)');
+    const roleNode = member(message, 'role');
+    const role = roleNode === undefined ? undefined : stringValue(roleNode);
+    if (role === undefined || !ROLES.has(role)) {
+      throw refuse(`${path}.role`, roleNode ?? null, 'user or assistant (or system, where the model takes it)');
+    }
+    const content = member(message, 'content');
+    if (content === undefined) throw refuse(`${path}.content`, null, 'a string or an array of content blocks');
+    if (content.kind === 'string') return;
+    checkKind(content, `${path}.content`, ['array'], 'a string or an array of content blocks');
+    mediaBytes += checkBlocks(content, `${path}.content`, role, context);
+  });
+  return mediaBytes;
+}
+
+function checkBlocks(content: JsonNode, path: string, role: string, context: CheckContext): number {
+  let mediaBytes = 0;
+  checkArray(content, path, 0, context.limits.partsMax).forEach((block, index) => {
+    checkKind(block, `${path}.${index}`, ['object'], 'a content block (an object)');
+    const typeNode = member(block, 'type');
+    const type = typeNode === undefined ? undefined : stringValue(typeNode);
+    if (type !== undefined && MEDIA.has(type)) mediaBytes += block.end - block.start;
+    if (context.version === NEWER) checkNewerBlock(block, type, `${path}.${index}`, role);
+  });
+  return mediaBytes;
+}
+
+/** What 2026-10-21 no longer takes. Source: wire reference B.1. */
+function checkNewerBlock(block: JsonNode, type: string | undefined, path: string, role: string): void {
+  if (role === 'assistant' && type === 'document') {
+    throw invalidRequest(
+      `${path}: a document directly in an assistant turn is not taken under anthropic-version ${NEWER}; put it into a user turn or a tool result`,
+      path,
+    );
+  }
+  const citations = role === 'user' && type === 'text' ? member(block, 'citations') : undefined;
+  if (citations?.kind === 'array' && /\S/.test(jsonText(citations).slice(1, -1))) {
+    throw invalidRequest(
+      `${path}.citations: citations on user text are not taken under anthropic-version ${NEWER}; leave them out`,
+      `${path}.citations`,
+    );
+  }
+}

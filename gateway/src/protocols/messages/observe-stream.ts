@@ -1,0 +1,91 @@
+/** Owns what the events of a messages stream tell: usage, stop reason, errors, the end. Only observes. */
+import { dataText, type SseRecord } from '../../wire/sse-record.ts';
+import { asObject, asText, type JsonObject, textBytes } from '../json.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
+import { dataLatin1, learnTemplate, matchTemplate, type RecordTemplate } from '../record-template.ts';
+import { generatedBytes } from './read-answer.ts';
+import { EMPTY_TALLY, tallyUsage, type UsageTally, usageOf } from './usage.ts';
+
+const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];
+
+export class MessagesStreamObserver implements StreamObserver {
+  readonly replacement = null;
+  failure: StreamObserver['failure'] = null;
+  /** Nothing but `message_stop` ends a messages stream. */
+  readonly finished = false;
+  readonly missingEnd = null;
+  #tally: UsageTally = EMPTY_TALLY;
+  #outputBytes = 0;
+  #model: string | null = null;
+  #stopReason: string | null = null;
+  #template: RecordTemplate | null = null;
+
+  facts(): AnswerFacts {
+    return {
+      usage: this.#stopReason === null ? null : usageOf(this.#tally),
+      usageSoFar: usageOf(this.#tally),
+      finish_reason: this.#stopReason,
+      model: this.#model,
+      outputBytes: this.#outputBytes,
+    };
+  }
+
+  observe(record: SseRecord): RecordVerdict {
+    const text = dataLatin1(record);
+    if (this.#template !== null) {
+      const held = matchTemplate(this.#template, text);
+      if (held !== -1) {
+        this.#outputBytes += held;
+        return 'pass';
+      }
+    }
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(dataText(record));
+    } catch {
+      return 'nonsense';
+    }
+    const event = asObject(parsed);
+    return event === null ? 'nonsense' : this.#observeEvent(event, text);
+  }
+
+  #observeEvent(event: JsonObject, text: string): RecordVerdict {
+    switch (event.type) {
+      case 'message_start': {
+        const message = asObject(event.message);
+        this.#model = asText(message?.model);
+        this.#tally = tallyUsage(this.#tally, message?.usage);
+        return 'pass';
+      }
+      case 'content_block_start':
+        this.#outputBytes += generatedBytes(asObject(event.content_block));
+        return 'pass';
+      case 'content_block_delta':
+        this.#observeDelta(asObject(event.delta), text);
+        return 'pass';
+      case 'message_delta':
+        this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
+        this.#tally = tallyUsage(this.#tally, event.usage);
+        return 'pass';
+      case 'message_stop':
+        return 'terminal';
+      case 'error': {
+        const error = asObject(event.error);
+        const type = asText(error?.type) ?? 'api_error';
+        const status = type === 'overloaded_error' ? 529 : null;
+        this.failure = { type, message: asText(error?.message) ?? 'upstream gave no reason', status };
+        return 'error';
+      }
+      default:
+        return 'pass';
+    }
+  }
+
+  #observeDelta(delta: JsonObject | null, text: string): void {
+    if (delta === null) return;
+    const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
+    if (key === undefined) return;
+    this.#outputBytes += textBytes(delta[key]);
+    this.#template = learnTemplate(text, [[key, String(delta[key])]]);
+  }
+}

@@ -1,0 +1,35 @@
+/** Owns what a messages answer in one piece tells of itself. Changes no byte of it. */
+import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
+import type { AnswerReading } from '../protocol.ts';
+import { EMPTY_TALLY, tallyUsage, usageOf } from './usage.ts';
+
+/** `answer` is the parsed body of a 200. */
+export function readAnswer(answer: unknown): AnswerReading {
+  const body = asObject(answer);
+  if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
+  if (body.type === 'error') {
+    const error = asObject(body.error);
+    return { kind: 'error', status: null, message: asText(error?.message) ?? 'upstream gave no reason' };
+  }
+  if (!Array.isArray(body.content)) return { kind: 'nonsense', message: 'the answer has no content' };
+  const usage = usageOf(tallyUsage(EMPTY_TALLY, body.usage));
+  return {
+    kind: 'answer',
+    facts: {
+      usage,
+      usageSoFar: usage,
+      finish_reason: asText(body.stop_reason),
+      model: asText(body.model),
+      outputBytes: usage === null ? asArray(body.content).reduce<number>(addBlock, 0) : 0,
+    },
+  };
+}
+
+function addBlock(bytes: number, block: unknown): number {
+  return bytes + generatedBytes(asObject(block));
+}
+
+/** Bytes that a content block holds of generated text, thinking and tool input. */
+export function generatedBytes(block: JsonObject | null): number {
+  return block === null ? 0 : textBytes([block.text, block.thinking, block.name, block.input]);
+}

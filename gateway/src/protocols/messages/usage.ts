@@ -1,0 +1,96 @@
+/** Owns the reading of a messages `usage` object into disjoint counters. Source: wire reference B.6 and C.7. */
+import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import { asArray, asCount, asObject, type JsonObject } from '../json.ts';
+
+/** Counters of a stream arrive in pieces: `message_start` and then cumulative totals; null: not said yet. */
+export interface UsageTally {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cache_read: number;
+  readonly cache_write: number;
+  readonly cache_write_1h: number;
+  readonly reasoning: number;
+  /** The sum over `iterations` where the answer took several; it replaces the totals, which leave some of them out. */
+  readonly iterated: Usage | null;
+  /** A counter was negative or not an integer: nothing of it holds. */
+  readonly invalid: boolean;
+}
+
+export const EMPTY_TALLY: UsageTally = {
+  input: null,
+  output: null,
+  cache_read: 0,
+  cache_write: 0,
+  cache_write_1h: 0,
+  reasoning: 0,
+  iterated: null,
+  invalid: false,
+};
+
+/** Overwrites each counter that the object names by a number: the last value wins, nothing is added. */
+export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
+  const usage = asObject(value);
+  if (usage === null) return tally;
+  const input = asCount(usage.input_tokens);
+  const output = asCount(usage.output_tokens);
+  const split = asObject(usage.cache_creation);
+  return {
+    input: typeof input === 'number' ? input : tally.input,
+    output: typeof output === 'number' ? output : tally.output,
+    cache_read: counter(usage.cache_read_input_tokens, tally.cache_read),
+    cache_write: counter(usage.cache_creation_input_tokens, tally.cache_write),
+    cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
+    reasoning: counter(asObject(usage.output_tokens_details)?.thinking_tokens, tally.reasoning),
+    iterated: sumIterations(usage.iterations) ?? tally.iterated,
+    invalid: tally.invalid || input === 'invalid' || output === 'invalid',
+  };
+}
+
+/** The counters, or null where input or output is missing or does not hold. */
+export function usageOf(tally: UsageTally): Usage | null {
+  if (tally.invalid || tally.input === null || tally.output === null) return null;
+  if (tally.iterated !== null)
+    return { ...tally.iterated, reasoning: Math.min(tally.reasoning, tally.iterated.output) };
+  const cache_write_1h = Math.min(tally.cache_write_1h, tally.cache_write);
+  return {
+    input: tally.input,
+    cache_read: tally.cache_read,
+    cache_write_5m: tally.cache_write - cache_write_1h,
+    cache_write_1h,
+    output: tally.output,
+    reasoning: Math.min(tally.reasoning, tally.output),
+  };
+}
+
+/**
+ * The totals of an answer leave out what compaction and advisors used; `iterations` has all of it. Where a fallback model
+ * answered, the totals are its own and hold as they are (the declined try is not charged).
+ */
+function sumIterations(value: unknown): Usage | null {
+  const iterations = asArray(value).map(asObject);
+  if (iterations.length < 2 || iterations.some((one) => one === null || one.type === 'fallback_message')) return null;
+  let sum = ZERO_USAGE;
+  for (const iteration of iterations) {
+    const one = usageOf(tallyUsage(EMPTY_TALLY, withoutIterations(iteration)));
+    if (one === null) return null;
+    sum = {
+      input: sum.input + one.input,
+      cache_read: sum.cache_read + one.cache_read,
+      cache_write_5m: sum.cache_write_5m + one.cache_write_5m,
+      cache_write_1h: sum.cache_write_1h + one.cache_write_1h,
+      output: sum.output + one.output,
+      reasoning: 0,
+    };
+  }
+  return sum;
+}
+
+/** An iteration has no iterations: whoever nests them cannot make us recurse. */
+function withoutIterations(iteration: JsonObject | null): JsonObject {
+  return { ...iteration, iterations: null };
+}
+
+function counter(value: unknown, before: number): number {
+  const count = asCount(value);
+  return typeof count === 'number' ? count : before;
+}

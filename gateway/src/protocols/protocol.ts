@@ -1,0 +1,64 @@
+/** Owns what the gateway asks of a wire format where both sides speak it. Each protocol's folder implements it. */
+import type { CallFailure } from '../errors/call-failure.ts';
+import type { Usage } from '../generation/usage.ts';
+import type { SseRecord } from '../wire/sse-record.ts';
+import type { RequestCheck } from './request-facts.ts';
+
+export type ProtocolName = 'chat' | 'messages';
+
+/** What an answer tells of itself. `usage` is null where upstream gave none that holds; then `outputBytes` is counted. */
+export interface AnswerFacts {
+  readonly usage: Usage | null;
+  /** What upstream had counted so far, for a stream that ends early; null: nothing. */
+  readonly usageSoFar: Usage | null;
+  readonly finish_reason: string | null;
+  readonly model: string | null;
+  /** UTF-8 bytes of generated text, arguments and reasoning. */
+  readonly outputBytes: number;
+}
+
+/** What a 200 in one piece really is: an answer, an error in disguise with the status it names, or nonsense. */
+export type AnswerReading =
+  | { readonly kind: 'answer'; readonly facts: AnswerFacts }
+  | { readonly kind: 'error'; readonly status: number | null; readonly message: string }
+  | { readonly kind: 'nonsense'; readonly message: string };
+
+/**
+ * What becomes of one record of a stream: `pass` it on; `withhold` it (the usage chunk that the client did not ask for);
+ * `replace` it by `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
+ */
+export type RecordVerdict = 'pass' | 'withhold' | 'replace' | 'terminal' | 'error' | 'nonsense';
+
+/** Watches the records of one stream. Changes nothing but by its verdicts. */
+export interface StreamObserver {
+  /** Looks at a record that has data. */
+  observe(record: SseRecord): RecordVerdict;
+  /** The whole record to send in the place of the last one, where the verdict was `replace`. */
+  readonly replacement: Buffer | null;
+  /** Upstream's status or type of error, where the verdict was `error`. */
+  readonly failure: { readonly type: string; readonly message: string; readonly status: number | null } | null;
+  /** Everything was said, so that a clean end here is an end: what must be added is in `missingEnd`. */
+  readonly finished: boolean;
+  readonly missingEnd: Buffer | null;
+  facts(): AnswerFacts;
+}
+
+export interface ObserverSettings {
+  /** The client did not ask for usage, we did: the chunk that carries it is withheld. */
+  readonly withholdUsage: boolean;
+  /** The id to give to a stream whose chunks carry none. */
+  readonly fallbackId: string;
+}
+
+export interface Protocol {
+  readonly name: ProtocolName;
+  checkRequest: RequestCheck;
+  readAnswer(answer: unknown): AnswerReading;
+  startObserver(settings: ObserverSettings): StreamObserver;
+  /** The error body of a reply, JSON. */
+  renderError(failure: CallFailure, requestId: string): string;
+  /** The record that ends a stream which failed after its first byte. */
+  renderStreamError(failure: CallFailure, requestId: string): Buffer;
+  /** What is sent into a silent stream; clients skip it. */
+  readonly keepAlive: Buffer;
+}

@@ -1,0 +1,26 @@
+/** Owns what the line needs to know of a checked request, whatever its protocol. */
+import type { Limits } from '../config/limits.ts';
+import type { JsonNode, JsonOutline } from '../wire/json-node.ts';
+
+export interface RequestFacts {
+  readonly model: string;
+  /** The value of `model` in the body, for the splice where upstream knows it by another name. */
+  readonly modelNode: JsonNode;
+  readonly stream: boolean;
+  /** The client asked for the usage chunk (chat) or gets usage anyway (messages). */
+  readonly wantsUsage: boolean;
+  readonly endUser: string | null;
+  /** Bytes of the body less its images, audio and documents; what tokens are estimated from. */
+  readonly inputBytes: number;
+}
+
+export interface CheckContext {
+  readonly limits: Limits;
+  /** Which version of the messages format the caller speaks; chat has none. */
+  readonly version: '2023-06-01' | '2026-10-21';
+  /** Counting tokens asks for no answer: `max_tokens` is not required. */
+  readonly countOnly: boolean;
+}
+
+/** Checks type and range of every member that the founding specification names; unknown members pass. Throws CallFailure. */
+export type RequestCheck = (outline: JsonOutline, context: CheckContext) => RequestFacts;

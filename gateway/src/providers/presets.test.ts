@@ -1,0 +1,32 @@
+/** Proves that the table of presets holds together. */
+import { expect, test } from 'bun:test';
+import { findPreset, PRESETS } from './presets.ts';
+
+test('names are unique, plain, and found', () => {
+  expect(new Set(PRESETS.map((preset) => preset.name)).size).toBe(PRESETS.length);
+  for (const preset of PRESETS) {
+    expect(preset.name).toMatch(/^[a-z]+$/);
+    expect(findPreset(preset.name)).toBe(preset);
+  }
+  expect(findPreset('constructor')).toBeUndefined();
+});
+
+test('no two presets read the same variable', () => {
+  const variables = PRESETS.flatMap((preset) => preset.credentialVariables);
+  expect(new Set(variables).size).toBe(variables.length);
+});
+
+test('every address is https without a slash at the end, save the local one', () => {
+  for (const preset of PRESETS) {
+    const url = new URL(preset.baseUrl);
+    expect(url.protocol).toBe(preset.name === 'ollama' ? 'http:' : 'https:');
+    expect(preset.baseUrl.endsWith('/')).toBe(false);
+    expect(url.search + url.hash + url.username).toBe('');
+  }
+});
+
+test('only a local host goes without a credential', () => {
+  expect(PRESETS.filter((preset) => preset.credentialVariables.length === 0).map((preset) => preset.name)).toEqual([
+    'ollama',
+  ]);
+});

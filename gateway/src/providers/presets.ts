@@ -1,0 +1,105 @@
+/**
+ * Owns the table of well-known hosts: address, the environment variable of the credential, and what they do otherwise
+ * than the format says, as data. Makes no calls.
+ */
+
+/** What a host does otherwise than the format says. */
+export interface ProviderQuirks {
+  /**
+   * How usage is had on a chat stream: `asked` by `stream_options.include_usage`; `always` it comes unasked and the host
+   * refuses that member.
+   */
+  readonly streamUsage: 'asked' | 'always';
+}
+
+export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked' };
+
+export interface Preset {
+  /** What `preset:` names it, and what a provider found in the environment is called. */
+  readonly name: string;
+  readonly title: string;
+  readonly kind: 'openai' | 'anthropic' | 'openai-compatible';
+  /** What `/chat/completions` (or `/messages`) follows. */
+  readonly baseUrl: string;
+  /** Environment variables that carry the credential, first one wins; none: the host takes no credential. */
+  readonly credentialVariables: readonly string[];
+  /** Environment variable that the vendor's own SDK reads for another address; null: none. */
+  readonly baseUrlVariable: string | null;
+  /** The catalogue's name of the host; null: its models are not in the catalogue. */
+  readonly catalogProvider: string | null;
+  readonly quirks: ProviderQuirks;
+}
+
+function compatible(
+  name: string,
+  title: string,
+  baseUrl: string,
+  variables: readonly string[],
+  catalog: string | null,
+) {
+  return {
+    name,
+    title,
+    kind: 'openai-compatible',
+    baseUrl,
+    credentialVariables: variables,
+    baseUrlVariable: null,
+    catalogProvider: catalog,
+    quirks: NO_QUIRKS,
+  } as const satisfies Preset;
+}
+
+/** Seen from November 2026. Order matters where two hosts serve a model of one name: the earlier one gets the call. */
+export const PRESETS: readonly Preset[] = [
+  {
+    ...compatible('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], 'openai'),
+    kind: 'openai',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+  },
+  {
+    ...compatible('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', ['ANTHROPIC_API_KEY'], 'anthropic'),
+    kind: 'anthropic',
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
+  },
+  // https://ai.google.dev/gemini-api/docs/openai
+  compatible(
+    'gemini',
+    'Google Gemini',
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    'google',
+  ),
+  {
+    ...compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], 'mistral'),
+    // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
+    quirks: { streamUsage: 'always' },
+  },
+  compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', ['DEEPSEEK_API_KEY'], 'deepseek'),
+  compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
+  compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], 'groq'),
+  compatible('together', 'Together', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY'], 'together'),
+  compatible('fireworks', 'Fireworks', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], 'fireworks'),
+  compatible('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', ['CEREBRAS_API_KEY'], 'cerebras'),
+  compatible('moonshot', 'Moonshot', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY'], 'moonshot'),
+  compatible('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY'], 'zai'),
+  compatible(
+    'alibaba',
+    'Alibaba Model Studio',
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    ['DASHSCOPE_API_KEY'],
+    'alibaba',
+  ),
+  // The path has no version: https://docs.perplexity.ai/guides/chat-completions-guide
+  compatible('perplexity', 'Perplexity', 'https://api.perplexity.ai', ['PERPLEXITY_API_KEY'], 'perplexity'),
+  compatible('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1', ['SAMBANOVA_API_KEY'], null),
+  // Renamed from AI Studio: https://docs.tokenfactory.nebius.com/api-reference/introduction
+  compatible('nebius', 'Nebius', 'https://api.tokenfactory.nebius.com/v1', ['NEBIUS_API_KEY'], null),
+  compatible('hyperbolic', 'Hyperbolic', 'https://api.hyperbolic.xyz/v1', ['HYPERBOLIC_API_KEY'], null),
+  compatible('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', ['OPENROUTER_API_KEY'], null),
+  compatible('ollama', 'Ollama', 'http://127.0.0.1:11434/v1', [], null),
+];
+
+/** The preset of that name, or undefined. */
+export function findPreset(name: string): Preset | undefined {
+  return PRESETS.find((preset) => preset.name === name);
+}

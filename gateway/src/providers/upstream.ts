@@ -1,0 +1,97 @@
+/**
+ * Owns what one call to a provider looks like before its body: path, headers, credential. A credential is bound to its
+ * origin here, and nothing that a caller sends can change where it goes.
+ */
+import type { ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
+import { Secret } from '../lib/secret.ts';
+import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** An upstream over HTTP: provider, model name there, and credential. */
+export interface HttpUpstream {
+  readonly kind: 'http';
+  readonly provider: string;
+  readonly model: string;
+  readonly origin: Origin;
+  readonly timeouts: Timeouts;
+  /** The host takes `stream_options.include_usage`. */
+  readonly takesUsageOption: boolean;
+  readonly countsTokens: boolean;
+  readonly credential: Secret | null;
+  /** The head of a request up to the headers that vary by call; it holds the credential. */
+  readonly headStart: ReadonlyMap<Endpoint, Secret>;
+}
+
+/** The built-in demo model: no origin, no credential. */
+export interface DemoUpstream {
+  readonly kind: 'demo';
+  readonly provider: string;
+  readonly model: string;
+}
+
+export type Upstream = HttpUpstream | DemoUpstream;
+
+const USER_AGENT = 'tollgate';
+const ENDPOINTS: { readonly [protocol in 'chat' | 'messages']: readonly Endpoint[] } = {
+  chat: ['chat/completions'],
+  messages: ['messages', 'messages/count_tokens'],
+};
+
+/** The upstream of one target. Throws where a credential is bound to another origin than the provider's address. */
+export function buildUpstream(target: TargetConfig): Upstream {
+  const { provider } = target;
+  if (provider.kind === 'demo') return { kind: 'demo', provider: provider.name, model: target.model };
+  const { origin, basePath } = parseBaseUrl(provider.baseUrl);
+  if (provider.credential !== null && provider.credential.origin !== origin.key) {
+    throw new Error(`the credential of ${provider.name} is bound to ${provider.credential.origin}, not ${origin.key}`);
+  }
+  const headStart = new Map<Endpoint, Secret>();
+  for (const protocol of provider.protocols) {
+    for (const endpoint of ENDPOINTS[protocol])
+      headStart.set(endpoint, renderStart(provider, origin, basePath, endpoint));
+  }
+  return {
+    kind: 'http',
+    provider: provider.name,
+    model: target.model,
+    origin,
+    timeouts: target.timeouts ?? provider.timeouts,
+    takesUsageOption: provider.quirks.streamUsage === 'asked',
+    countsTokens: provider.kind === 'anthropic',
+    credential: provider.credential?.secret ?? null,
+    headStart,
+  };
+}
+
+function renderStart(provider: UpstreamProvider, origin: Origin, basePath: string, endpoint: Endpoint): Secret {
+  const lines = [
+    `POST ${basePath}/${endpoint} HTTP/1.1`,
+    `host: ${origin.authority}`,
+    `user-agent: ${USER_AGENT}`,
+    'content-type: application/json',
+    'accept-encoding: identity',
+    ...credentialLines(provider),
+  ];
+  return new Secret(`${lines.join('\r\n')}\r\n`);
+}
+
+function credentialLines(provider: ProviderConfig): string[] {
+  if (provider.kind === 'demo' || provider.credential === null) return [];
+  const key = provider.credential.secret.reveal();
+  return provider.kind === 'anthropic' ? [`x-api-key: ${key}`] : [`authorization: Bearer ${key}`];
+}
+
+/** The whole head of one request. `forwarded` are header lines of the caller's that upstream may see, each already checked. */
+export function renderRequestHead(
+  upstream: HttpUpstream,
+  endpoint: Endpoint,
+  forwarded: ReadonlyArray<readonly [name: string, value: string]>,
+  stream: boolean,
+  bodyBytes: number,
+): string {
+  const start = upstream.headStart.get(endpoint);
+  if (start === undefined) throw new Error(`${upstream.provider} does not speak ${endpoint}`);
+  let head = `${start.reveal()}accept: ${stream ? 'text/event-stream' : 'application/json'}\r\n`;
+  for (const [name, value] of forwarded) head += `${name}: ${value}\r\n`;
+  return `${head}content-length: ${bodyBytes}\r\n\r\n`;
+}

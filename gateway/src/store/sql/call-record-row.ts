@@ -1,0 +1,96 @@
+/** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
+import type { AttemptRecord, CallRecord } from '../ports.ts';
+import type { CallRecordRow } from './tables.ts';
+
+const COLUMNS = [
+  'request_id',
+  'at_ms',
+  'account',
+  'workspace',
+  'key_id',
+  'key_name',
+  'end_user',
+  'session',
+  'protocol',
+  'model',
+  'served_model',
+  'provider',
+  'stream',
+  'status',
+  'error',
+  'finish_reason',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'usage_source',
+  'price_version',
+  'cost_nano_usd',
+  'ttfb_ms',
+  'duration_ms',
+  'attempts',
+] as const;
+
+export const INSERT_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
+
+/**
+ * The record's values in the order of the insert statement. `cost_nano_usd` stays a decimal string, which the strict
+ * integer column turns into 64 bits exactly, or refuses.
+ */
+export function callRecordValues(record: CallRecord): (string | number | null)[] {
+  const { usage } = record;
+  return [
+    record.request_id,
+    record.at_ms,
+    record.account,
+    record.workspace,
+    record.key_id,
+    record.key_name,
+    record.end_user,
+    record.session,
+    record.protocol,
+    record.model,
+    record.served_model,
+    record.provider,
+    record.stream ? 1 : 0,
+    record.status,
+    record.error,
+    record.finish_reason,
+    usage.input,
+    usage.cache_read,
+    usage.cache_write_5m,
+    usage.cache_write_1h,
+    usage.output,
+    usage.reasoning,
+    record.usage_source,
+    record.price_version,
+    record.cost_nano_usd,
+    record.ttfb_ms,
+    record.duration_ms,
+    JSON.stringify(record.attempts),
+  ];
+}
+
+/** The record that a row holds; `cost_nano_usd` must have been read as text. */
+export function callRecordOfRow(row: CallRecordRow): CallRecord {
+  const {
+    seq: _,
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output,
+    reasoning,
+    stream,
+    attempts,
+    ...rest
+  } = row;
+  return {
+    ...rest,
+    stream: stream === 1,
+    usage: { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning },
+    attempts: JSON.parse(attempts) as AttemptRecord[],
+  };
+}

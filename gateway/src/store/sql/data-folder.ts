@@ -1,0 +1,37 @@
+/** Owns the data folder itself: that it is there, that it is ours, and that nobody else reads it. */
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+
+/** Any of these says that a folder has been ours before. */
+const OUR_FILES = ['tollgate.db', 'master.key', 'lock.db'];
+
+export interface DataFolder {
+  /** Whether the folder was missing, and is new. */
+  readonly created: boolean;
+  /** Sentences for the operator, each with how to mend it. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Makes the folder with mode 0700 where it is missing. A folder full of other people's files is refused, rather than mixed up with ours.
+ *
+ * @throws Error where the folder cannot be made, is no folder, or holds other things.
+ */
+export function prepareDataFolder(dataDir: string): DataFolder {
+  if (mkdirSync(dataDir, { recursive: true, mode: 0o700 }) !== undefined) {
+    // The umask may have taken more away than is good.
+    chmodSync(dataDir, 0o700);
+    return { created: true, warnings: [] };
+  }
+  const names = readdirSync(dataDir).filter((name) => !name.startsWith('.') && name !== 'lost+found');
+  if (names.length > 0 && !names.some((name) => OUR_FILES.includes(name))) {
+    throw new Error(
+      `${dataDir} is not a Tollgate data folder: it holds ${names[0]}${names.length > 1 ? ` and ${names.length - 1} more` : ''}, expected an empty folder or one that Tollgate made. Name another with TOLLGATE_DATA_DIR.`,
+    );
+  }
+  const mode = statSync(dataDir).mode & 0o777;
+  const warnings =
+    (mode & 0o077) === 0
+      ? []
+      : [`Other users can look into ${dataDir} (mode ${mode.toString(8)}). Close it to them: chmod 700 ${dataDir}`];
+  return { created: false, warnings };
+}

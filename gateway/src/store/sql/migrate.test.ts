@@ -1,0 +1,93 @@
+/** Checks the way from any database to today's tables, and what is refused. */
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { statSync, writeFileSync } from 'node:fs';
+import { migrate, requireCurrentSchema } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { openReading } from './open-reading.ts';
+import { openStore } from './open-store.ts';
+import { StoreFailure } from './store-failure.ts';
+import { temporaryFolders } from './testing/temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+
+async function failureOf(work: () => unknown): Promise<StoreFailure> {
+  try {
+    await work();
+  } catch (fault) {
+    if (fault instanceof StoreFailure) return fault;
+    throw fault;
+  }
+  throw new Error('nothing was refused');
+}
+
+function countOf(database: Database, table: string): number {
+  return database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
+}
+
+describe('migrate', () => {
+  test('numbers its steps from 1 without a gap', () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  });
+
+  test('makes a new database with the default account and workspace, and a second run changes nothing', () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 77);
+    migrate(database, 78);
+    expect(database.query('SELECT id, created_at_ms FROM account').all()).toEqual([
+      { id: 'default', created_at_ms: 77 },
+    ]);
+    expect(database.query('SELECT id, account_id, models FROM workspace').all()).toEqual([
+      { id: 'default', account_id: 'default', models: null },
+    ]);
+    expect(() => requireCurrentSchema(database)).not.toThrow();
+  });
+
+  test('a step that fails leaves no trace, and is run whole the next time', () => {
+    const steps = [
+      { version: 1, statements: ['CREATE TABLE one (id INTEGER)'] },
+      { version: 2, statements: ['CREATE TABLE two (id INTEGER)', 'INSERT INTO nowhere VALUES (1)'] },
+    ];
+    const database = new Database(':memory:', { strict: true });
+    expect(() => migrate(database, 1, steps)).toThrow('nowhere');
+    expect(countOf(database, 'one')).toBe(0);
+    expect(() => countOf(database, 'two')).toThrow('no such table');
+    const mended = [...steps.slice(0, 1), { version: 2, statements: ['CREATE TABLE two (id INTEGER)'] }];
+    migrate(database, 1, mended);
+    expect(countOf(database, 'two')).toBe(0);
+  });
+
+  test('refuses a newer database, and changes nothing in it', async () => {
+    const folder = newFolder();
+    await (await openStore({ dataDir: folder })).close();
+    const database = new Database(`${folder}/tollgate.db`);
+    database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    database.close();
+    for (const open of [() => openStore({ dataDir: folder }), () => openReading(folder)]) {
+      const failure = await failureOf(open);
+      expect(failure.kind).toBe('schema');
+      expect(failure.message).toContain(`schema version ${MIGRATIONS.length + 1}, newer than this program knows`);
+    }
+  });
+
+  test('a reader refuses an older database, and says what brings it up to date', () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 1);
+    const later = [...MIGRATIONS, { version: MIGRATIONS.length + 1, statements: [] }];
+    expect(() => requireCurrentSchema(database, later)).toThrow('Start the server once');
+  });
+
+  test("refuses another program's database, and a file that is none", async () => {
+    const [foreign, garbage, nothing] = [newFolder(), newFolder(), newFolder()];
+    const database = new Database(`${foreign}/tollgate.db`);
+    database.run('CREATE TABLE theirs (id INTEGER)');
+    database.close();
+    writeFileSync(`${garbage}/tollgate.db`, 'x'.repeat(8_192));
+    for (const folder of [foreign, garbage]) {
+      expect((await failureOf(() => openStore({ dataDir: folder }))).kind).toBe('foreign');
+      expect((await failureOf(() => openReading(folder))).kind).toBe('foreign');
+    }
+    expect((await failureOf(() => openReading(nothing))).message).toContain('There is no database in');
+    expect(() => statSync(`${nothing}/tollgate.db`)).toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,80 @@
+/** Owns the steps that lead from an empty database to today's tables, in order. A step that has shipped never changes. */
+
+/** One step: its statements run in one transaction, together with the new version number. */
+export interface Migration {
+  readonly version: number;
+  readonly statements: readonly string[];
+}
+
+/** `$now` in a statement stands for the time of the migration, unix ms. */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    statements: [
+      'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT',
+      'CREATE TABLE account (id TEXT PRIMARY KEY NOT NULL, created_at_ms INTEGER NOT NULL) STRICT',
+      `CREATE TABLE workspace (
+        id TEXT PRIMARY KEY NOT NULL,
+        account_id TEXT NOT NULL REFERENCES account (id),
+        models TEXT,
+        created_at_ms INTEGER NOT NULL
+      ) STRICT`,
+      `CREATE TABLE api_key (
+        id TEXT PRIMARY KEY NOT NULL,
+        name TEXT NOT NULL,
+        account_id TEXT NOT NULL REFERENCES account (id),
+        workspace_id TEXT NOT NULL REFERENCES workspace (id),
+        hash TEXT NOT NULL UNIQUE,
+        last4 TEXT NOT NULL,
+        previous_hash TEXT UNIQUE,
+        previous_expires_at_ms INTEGER,
+        models TEXT,
+        ips TEXT,
+        scopes TEXT NOT NULL,
+        status TEXT NOT NULL CHECK (status IN ('active', 'disabled', 'revoked')),
+        created_at_ms INTEGER NOT NULL,
+        expires_at_ms INTEGER
+      ) STRICT`,
+      // No foreign keys here: a record outlives what it names, and the hot path pays for no look-ups.
+      `CREATE TABLE call_record (
+        seq INTEGER PRIMARY KEY,
+        request_id TEXT NOT NULL UNIQUE,
+        at_ms INTEGER NOT NULL,
+        account TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        key_name TEXT NOT NULL,
+        end_user TEXT,
+        session TEXT,
+        protocol TEXT NOT NULL,
+        model TEXT,
+        served_model TEXT,
+        provider TEXT,
+        stream INTEGER NOT NULL,
+        status INTEGER NOT NULL,
+        error TEXT,
+        finish_reason TEXT,
+        input INTEGER NOT NULL,
+        cache_read INTEGER NOT NULL,
+        cache_write_5m INTEGER NOT NULL,
+        cache_write_1h INTEGER NOT NULL,
+        output INTEGER NOT NULL,
+        reasoning INTEGER NOT NULL,
+        usage_source TEXT NOT NULL,
+        price_version TEXT,
+        cost_nano_usd INTEGER,
+        ttfb_ms REAL,
+        duration_ms REAL NOT NULL,
+        attempts TEXT NOT NULL
+      ) STRICT`,
+      'CREATE INDEX call_record_by_time ON call_record (at_ms)',
+      'CREATE INDEX call_record_by_key ON call_record (key_id, at_ms)',
+      `CREATE TRIGGER call_record_keeps BEFORE UPDATE ON call_record
+        BEGIN SELECT RAISE(ABORT, 'a call record never changes'); END`,
+      `CREATE TRIGGER call_record_stays BEFORE DELETE ON call_record
+        BEGIN SELECT RAISE(ABORT, 'a call record is never deleted'); END`,
+      "INSERT INTO account (id, created_at_ms) VALUES ('default', $now)",
+      "INSERT INTO workspace (id, account_id, models, created_at_ms) VALUES ('default', 'default', NULL, $now)",
+    ],
+  },
+];

@@ -1,0 +1,37 @@
+/** Owns looking into a data folder's database without changing it: beside a running server, or without one. */
+import { existsSync } from 'node:fs';
+import type { CallReader } from '../ports.ts';
+import { createCallReader } from './call-reader.ts';
+import { databasePath, openReadConnection } from './connection.ts';
+import { requireCurrentSchema } from './migrate.ts';
+import { createPolicyReader, type PolicyReader } from './policy-store.ts';
+import { createQueries } from './sqlite-dialect.ts';
+import { nameSqliteFault, StoreFailure } from './store-failure.ts';
+
+export interface StoreReading extends CallReader, PolicyReader {
+  close(): void;
+}
+
+/**
+ * Opens a data folder's database for reading only; takes no lock.
+ *
+ * @throws StoreFailure where there is no database, it is not ours, or its tables are not those of this program.
+ */
+export function openReading(dataDir: string): StoreReading {
+  const path = databasePath(dataDir);
+  if (!existsSync(path)) {
+    throw new StoreFailure(
+      'foreign',
+      `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
+    );
+  }
+  const database = openReadConnection(path);
+  try {
+    requireCurrentSchema(database);
+  } catch (fault) {
+    database.close();
+    throw nameSqliteFault(fault);
+  }
+  const queries = createQueries(database);
+  return { ...createCallReader(queries), ...createPolicyReader(queries), close: () => database.close() };
+}

@@ -1,0 +1,69 @@
+/** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
+import type { Database } from 'bun:sqlite';
+import type { CallReader, CallRecorder, PolicyStore } from '../ports.ts';
+import { createCallReader } from './call-reader.ts';
+import { databasePath, openReadConnection } from './connection.ts';
+import { createPolicyStore } from './policy-store.ts';
+import { createQueries } from './sqlite-dialect.ts';
+import { nameSqliteFault, type StoreFailure } from './store-failure.ts';
+import { startWriter, type Writer } from './writer.ts';
+
+export interface StoreOptions {
+  /** The data folder, made by `prepareDataFolder`. Whoever opens its store for writing holds its lock. */
+  readonly dataDir: string;
+  /** The database's largest size in bytes, at which the store acts as on a full disk. Default: none. */
+  readonly databaseBytesMax?: number;
+  /** Told when writing begins to fail (with the reason), and when it works again (null). */
+  readonly onWritableChange?: (failure: StoreFailure | null) => void;
+  /** The writer thread's program; another one only in tests. */
+  readonly writerProgram?: URL;
+}
+
+export interface Store {
+  readonly recorder: CallRecorder;
+  readonly policies: PolicyStore;
+  readonly calls: CallReader;
+  /** Waits for what is under way, then closes the database. */
+  close(): Promise<void>;
+}
+
+/** As a literal beside this file, so that `bun build --compile` finds it. */
+const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
+
+/**
+ * Opens a data folder's store for writing; makes the database, or brings its tables up to date. A new one has the
+ * account `default` and the workspace `default`.
+ *
+ * @throws StoreFailure where the database cannot be opened, is newer than this program, or is not ours.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const path = databasePath(options.dataDir);
+  const writer = await startWriter({
+    path,
+    databaseBytesMax: options.databaseBytesMax ?? null,
+    onChange: options.onWritableChange ?? (() => undefined),
+    program: options.writerProgram ?? WRITER_PROGRAM,
+  });
+  const reading = await openReadingBeside(writer, path);
+  const queries = createQueries(reading);
+  return {
+    recorder: { append: writer.append, writable: writer.writable },
+    policies: createPolicyStore(queries, writer),
+    calls: createCallReader(queries),
+    async close() {
+      // The last connection to close folds the log into the database, and only the writer's can.
+      reading.close();
+      await writer.close();
+    },
+  };
+}
+
+/** Where it fails, the writer's thread must not be left running. */
+async function openReadingBeside(writer: Writer, path: string): Promise<Database> {
+  try {
+    return openReadConnection(path);
+  } catch (fault) {
+    await writer.close();
+    throw nameSqliteFault(fault);
+  }
+}

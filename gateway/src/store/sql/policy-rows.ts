@@ -1,0 +1,66 @@
+/** Owns how keys and workspaces lie in their tables, both ways. */
+import type { Scope, StoredKey, StoredWorkspace } from '../ports.ts';
+import type { ApiKeyRow, WorkspaceRow } from './tables.ts';
+
+/** The row of a key. */
+export function keyRow(key: StoredKey): ApiKeyRow {
+  return {
+    id: key.id,
+    name: key.name,
+    account_id: key.accountId,
+    workspace_id: key.workspaceId,
+    hash: key.hash,
+    last4: key.last4,
+    previous_hash: key.previousHash,
+    previous_expires_at_ms: key.previousExpiresAtMs,
+    models: renderList(key.models),
+    ips: renderList(key.ips),
+    scopes: JSON.stringify(key.scopes),
+    status: key.status,
+    created_at_ms: key.createdAtMs,
+    expires_at_ms: key.expiresAtMs,
+  };
+}
+
+/** The key of a row. */
+export function keyOfRow(row: ApiKeyRow): StoredKey {
+  return {
+    id: row.id,
+    name: row.name,
+    accountId: row.account_id,
+    workspaceId: row.workspace_id,
+    hash: row.hash,
+    last4: row.last4,
+    previousHash: row.previous_hash,
+    previousExpiresAtMs: row.previous_expires_at_ms,
+    models: parseList(row.models),
+    ips: parseList(row.ips),
+    scopes: JSON.parse(row.scopes) as Scope[],
+    status: row.status,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  };
+}
+
+/** The row of a workspace. */
+export function workspaceRow(workspace: StoredWorkspace): WorkspaceRow {
+  return {
+    id: workspace.id,
+    account_id: workspace.accountId,
+    models: renderList(workspace.models),
+    created_at_ms: workspace.createdAtMs,
+  };
+}
+
+/** The workspace of a row. */
+export function workspaceOfRow(row: WorkspaceRow): StoredWorkspace {
+  return { id: row.id, accountId: row.account_id, models: parseList(row.models), createdAtMs: row.created_at_ms };
+}
+
+function renderList(list: readonly string[] | null): string | null {
+  return list === null ? null : JSON.stringify(list);
+}
+
+function parseList(text: string | null): readonly string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]);
+}

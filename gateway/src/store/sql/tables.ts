@@ -1,0 +1,47 @@
+/** Owns the types of the tables as queries see them. `migrations.ts` makes the tables themselves. */
+import type { CallRecord, KeyStatus } from '../ports.ts';
+
+export interface WorkspaceRow {
+  readonly id: string;
+  readonly account_id: string;
+  /** JSON list of patterns. */
+  readonly models: string | null;
+  readonly created_at_ms: number;
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+  readonly workspace_id: string;
+  readonly hash: string;
+  readonly last4: string;
+  readonly previous_hash: string | null;
+  readonly previous_expires_at_ms: number | null;
+  /** JSON lists. */
+  readonly models: string | null;
+  readonly ips: string | null;
+  readonly scopes: string;
+  readonly status: KeyStatus;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number | null;
+}
+
+/** A call record with its counters beside the rest, flags as 0 or 1, and attempts as JSON text. */
+export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'stream' | 'attempts'> {
+  readonly seq: number;
+  readonly stream: 0 | 1;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write_5m: number;
+  readonly cache_write_1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly attempts: string;
+}
+
+export interface Tables {
+  workspace: WorkspaceRow;
+  api_key: ApiKeyRow;
+  call_record: CallRecordRow;
+}

@@ -1,0 +1,17 @@
+/** A process that appends records to the data folder of its first argument, and prints each id once it is acknowledged. For tests. */
+import { openStore } from '../open-store.ts';
+import { sampleRecord } from './sample-record.ts';
+
+const [dataDir = '', round = ''] = process.argv.slice(2);
+const store = await openStore({ dataDir });
+let count = 0;
+
+async function appendForEver(): Promise<never> {
+  for (;;) {
+    const id = `round-${round}-${count++}`;
+    await store.recorder.append(sampleRecord(id));
+    process.stdout.write(`${id}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: 16 }, appendForEver));

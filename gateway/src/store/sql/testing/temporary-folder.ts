@@ -1,0 +1,18 @@
+/** Owns folders for tests, which go when the test's file is done. */
+import { afterAll } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Makes new empty folders (mode 0700), and removes all of them after the last test of the file. */
+export function temporaryFolders(): () => string {
+  const made: string[] = [];
+  afterAll(() => {
+    for (const folder of made) rmSync(folder, { recursive: true, force: true });
+  });
+  return () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tg-test-'));
+    made.push(folder);
+    return folder;
+  };
+}

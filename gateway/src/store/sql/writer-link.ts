@@ -1,0 +1,102 @@
+/**
+ * Owns a lasting link to the writer: starts the thread, starts it anew when it dies, tells whether the disk takes writes,
+ * and finds out when it does again. Does not know what is written.
+ */
+import type { StoreFailure } from './store-failure.ts';
+import { failureOf, type WriterReply, type WriterRequest, wholeFailure } from './writer-messages.ts';
+import { startWriterThread, type WriterThread } from './writer-thread.ts';
+
+/** How to reach the writer. */
+export interface WriterPlace {
+  /** The database's file. */
+  readonly path: string;
+  /** The file's largest size in bytes, at which the store acts as on a full disk. Null: none. */
+  readonly databaseBytesMax: number | null;
+  /** Told when writing begins to fail (with the reason), and when it works again (null). */
+  readonly onChange: (failure: StoreFailure | null) => void;
+  /** The thread's program. */
+  readonly program: URL;
+}
+
+export interface WriterLink {
+  /** `onReply` is called exactly once. */
+  request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
+  /** False from a failed write until a write has worked. */
+  writable(): boolean;
+  /** Closes the database in good order and ends the thread. */
+  close(): Promise<void>;
+}
+
+/** Between two tries to write again after a failure. */
+const RETRY_MS = 500;
+
+/** Opens the database in a new writer thread. @throws StoreFailure where it cannot be opened. */
+export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
+  const { path, databaseBytesMax, onChange, program } = place;
+  let trouble: StoreFailure | null = null;
+  let retryTimer: Timer | null = null;
+  let active = false;
+  let thread = startThread();
+  const failure = await new Promise<StoreFailure | null>((resolve) => open(thread, resolve));
+  if (failure !== null) {
+    thread.end();
+    throw failure;
+  }
+  active = true;
+
+  function startThread(): WriterThread {
+    return startWriterThread(program, hear);
+  }
+
+  function open(fresh: WriterThread, onOpened: (failure: StoreFailure | null) => void): void {
+    fresh.request({ kind: 'open', path, databaseBytesMax }, (reply) => onOpened(wholeFailure(reply)));
+  }
+
+  /** Learns from the outcome of a write, or of a try to write again. */
+  function hear(outcome: StoreFailure | null): void {
+    if (!active) return;
+    const changed = (outcome === null) !== (trouble === null);
+    trouble = outcome;
+    if (changed) onChange(outcome);
+    if (outcome !== null) retryTimer ??= setTimeout(retry, RETRY_MS).unref();
+  }
+
+  function retry(): void {
+    retryTimer = null;
+    if (trouble === null || !active) return;
+    if (trouble.kind === 'writer-lost') {
+      thread.end();
+      thread = startThread();
+      open(thread, (failed) => hear(failed === null ? null : trouble));
+    } else {
+      thread.request({ kind: 'probe' }, (reply) => hear(wholeFailure(reply)));
+    }
+  }
+
+  return {
+    request(message, onReply) {
+      thread.request(message, (reply) => {
+        onReply(reply);
+        hear(diskFailure(reply));
+      });
+    },
+    writable: () => active && trouble === null,
+    async close() {
+      active = false;
+      if (retryTimer !== null) clearTimeout(retryTimer);
+      await new Promise<void>((resolve) => thread.request({ kind: 'close' }, () => resolve()));
+      thread.end();
+    },
+  };
+}
+
+/** The fault in a reply that speaks of the disk, not of what was asked. */
+function diskFailure(reply: WriterReply): StoreFailure | null {
+  if (reply === true) return null;
+  const fault = [reply.failed, ...reply.writes].find((each) => each !== null && !isAboutContent(each.kind));
+  return fault ? failureOf(fault) : null;
+}
+
+function isAboutContent(kind: StoreFailure['kind']): boolean {
+  return kind === 'conflict' || kind === 'refused';
+}

@@ -1,0 +1,32 @@
+/** Owns the process's log: JSON lines on standard error, never a body, a key or a credential. */
+import { type Logger, pino } from 'pino';
+import type { CallLog } from '../gateway/call-log.ts';
+
+const TEXT_CHARS_MAX = 1_000;
+
+/** JSON lines escape control characters, so that no upstream's words can forge a line or move a terminal's cursor. */
+export function createLog(destination: number = 2): Logger {
+  return pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: destination, sync: true }),
+  );
+}
+
+/** What the line of a call says, as log entries. */
+export function createCallLog(log: Logger): CallLog {
+  return {
+    fault: (requestId, message, cause) => log.error({ request_id: requestId, cause: describe(cause) }, message),
+    alarm: (requestId, message) => log.error({ request_id: requestId, alarm: true }, cut(message)),
+    upstream: (requestId, provider, message) => log.warn({ request_id: requestId, provider }, cut(message)),
+  };
+}
+
+function describe(cause: unknown): string {
+  if (!(cause instanceof Error)) return cut(String(cause));
+  const below = cause.cause === undefined ? '' : ` <- ${describe(cause.cause)}`;
+  return cut(`${cause.stack ?? cause.message}${below}`);
+}
+
+function cut(text: string): string {
+  return text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text;
+}

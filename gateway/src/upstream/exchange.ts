@@ -1,0 +1,275 @@
+/**
+ * Owns one HTTP request and its response on one connection: time limits, back-pressure both ways, abort, and the one
+ * free retry of a stale idle connection. Knows no wire format of models and takes no decision about other retries.
+ */
+import { type Deadline, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import { ChunkedBody } from './chunked-body.ts';
+import { type Connection, type ConnectionUser, dial, giveBack, takeIdle } from './connection.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from './failure.ts';
+import type { Origin } from './origin.ts';
+import { parseResponseHead, type ResponseHead } from './response-head.ts';
+
+/** `head` is the request line and all headers with the blank line; `body` follows it as it is. */
+export interface ExchangeRequest {
+  readonly origin: Origin;
+  readonly head: string;
+  readonly body: Uint8Array;
+}
+
+/** Milliseconds. `idle` counts from the last byte of upstream's; `total` from the start. */
+export interface ExchangeLimits {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly responseBytesMax: number;
+}
+
+/** After `onEnd` or `onFailure`, of which exactly one comes, nothing more is called. Spans may be kept. */
+export interface ExchangeListener {
+  onHead(head: ResponseHead): void;
+  onBody(span: Uint8Array): void;
+  onEnd(): void;
+  onFailure(failure: UpstreamFailure): void;
+}
+
+const HEAD_BYTES_MAX = 64 * 1024;
+const JOINED_BYTES_MAX = 32 * 1024;
+const CONTINUED = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+
+type Phase = 'connect' | 'first_byte' | 'body' | 'over';
+
+/** One exchange; starts at construction. */
+export class Exchange implements ConnectionUser, Deadline {
+  dueMs: number;
+  readonly #request: ExchangeRequest;
+  readonly #limits: ExchangeLimits;
+  readonly #listener: ExchangeListener;
+  readonly #totalDueMs: number;
+  #phase: Phase = 'connect';
+  #connection: Connection | null = null;
+  #giveUp: (() => void) | null = null;
+  #unsent: Uint8Array[] = [];
+  #headBytes: Buffer | null = null;
+  #anyByte = false;
+  #head: ResponseHead | null = null;
+  #chunked: ChunkedBody | null = null;
+  #left = 0;
+  #received = 0;
+  #paused = false;
+
+  constructor(request: ExchangeRequest, limits: ExchangeLimits, listener: ExchangeListener) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#listener = listener;
+    const nowMs = performance.now();
+    this.#totalDueMs = nowMs + limits.totalMs;
+    this.dueMs = this.#totalDueMs;
+    watchDeadline(this);
+    const connection = takeIdle(request.origin);
+    if (connection === null) this.#dial(nowMs);
+    else this.#send(connection);
+  }
+
+  /** Stops reading from upstream: the kernel's buffers fill and upstream slows down. The idle limit rests meanwhile. */
+  pause(): void {
+    if (this.#paused || this.#phase === 'over') return;
+    this.#paused = true;
+    this.#connection?.socket.pause();
+    this.dueMs = this.#totalDueMs;
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#phase === 'over') return;
+    this.#paused = false;
+    this.#touch(this.#limits.idleMs);
+    this.#connection?.socket.resume();
+  }
+
+  /** Gives the call up: upstream sees its connection closed at once. Nothing is called afterwards. */
+  abort(): void {
+    if (this.#phase !== 'over') this.#close();
+  }
+
+  onDue(nowMs: number): void {
+    if (nowMs >= this.#totalDueMs) this.#fail('total_timeout', `no end within ${this.#limits.totalMs} ms`);
+    else if (this.#phase === 'connect')
+      this.#fail('connect_timeout', `no connection within ${this.#limits.connectMs} ms`);
+    else if (!this.#anyByte) this.#fail('first_byte_timeout', `no answer within ${this.#limits.firstByteMs} ms`);
+    else this.#fail('idle_timeout', `silent for ${this.#limits.idleMs} ms`);
+  }
+
+  onDrain(): void {
+    this.#flush();
+  }
+
+  onClosed(error: Error | null): void {
+    const connection = this.#connection;
+    if (this.#phase === 'over') return;
+    if (!this.#anyByte && connection?.reused === true) {
+      this.#unsent = [];
+      this.#dial(performance.now());
+    } else if (this.#head?.framing === 'close' && error === null) {
+      this.#end(false);
+    } else if (this.#head === null) {
+      this.#fail(
+        'reset',
+        this.#anyByte ? 'the connection closed inside the response head' : 'closed without an answer',
+      );
+    } else {
+      this.#fail('truncated', 'the connection closed before the end of the response');
+    }
+  }
+
+  onBytes(bytes: Buffer): void {
+    if (this.#phase === 'over') return;
+    this.#anyByte = true;
+    if (!this.#paused) this.#touch(this.#limits.idleMs);
+    if (this.#head === null) this.#readHead(bytes);
+    else this.#readBody(bytes, 0);
+  }
+
+  #dial(nowMs: number): void {
+    this.#phase = 'connect';
+    this.#connection = null;
+    this.dueMs = Math.min(this.#totalDueMs, nowMs + this.#limits.connectMs);
+    this.#giveUp = dial(this.#request.origin, (outcome) => {
+      this.#giveUp = null;
+      if ('socket' in outcome) this.#send(outcome);
+      else this.#fail(outcome.kind, outcome.message);
+    });
+  }
+
+  #send(connection: Connection): void {
+    this.#connection = connection;
+    connection.user = this;
+    this.#phase = 'first_byte';
+    this.#touch(this.#limits.firstByteMs);
+    const { head, body } = this.#request;
+    if (body.length <= JOINED_BYTES_MAX) {
+      const joined = Buffer.allocUnsafe(head.length + body.length);
+      joined.write(head, 0, 'latin1');
+      joined.set(body, head.length);
+      this.#unsent = [joined];
+    } else {
+      this.#unsent = [Buffer.from(head, 'latin1'), body];
+    }
+    this.#flush();
+  }
+
+  #flush(): void {
+    const socket = this.#connection?.socket;
+    while (socket !== undefined) {
+      const next = this.#unsent[0];
+      if (next === undefined) return;
+      const written = socket.write(next);
+      if (written < 0) return;
+      if (written < next.length) {
+        this.#unsent[0] = next.subarray(written);
+        return;
+      }
+      this.#unsent.shift();
+    }
+  }
+
+  #touch(limitMs: number): void {
+    this.dueMs = Math.min(this.#totalDueMs, performance.now() + limitMs);
+  }
+
+  #readHead(bytes: Buffer): void {
+    const all = this.#headBytes === null ? bytes : Buffer.concat([this.#headBytes, bytes]);
+    const end = all.indexOf('\r\n\r\n');
+    if (end > HEAD_BYTES_MAX || (end === -1 && all.length > HEAD_BYTES_MAX)) {
+      this.#fail('malformed', 'the response head is larger than 64 KiB');
+      return;
+    }
+    if (end === -1) {
+      this.#headBytes = all;
+      return;
+    }
+    const text = all.toString('latin1', 0, end);
+    this.#headBytes = null;
+    if (CONTINUED.test(text)) {
+      if (all.length > end + 4) this.#readHead(all.subarray(end + 4));
+      return;
+    }
+    const head = parseResponseHead(text);
+    if (typeof head === 'string') {
+      this.#fail('malformed', head);
+      return;
+    }
+    this.#head = head;
+    this.#left = head.lengthBytes;
+    if (head.framing === 'chunked') this.#chunked = new ChunkedBody();
+    this.#phase = 'body';
+    this.#listener.onHead(head);
+    this.#readBody(all, end + 4);
+  }
+
+  #readBody(bytes: Buffer, start: number): void {
+    const head = this.#head;
+    if (this.#isOver() || head === null) return;
+    if (head.framing === 'chunked') this.#readChunked(bytes, start);
+    else if (head.framing === 'close') {
+      if (start < bytes.length) this.#emit(bytes.subarray(start));
+    } else {
+      const end = Math.min(bytes.length, start + this.#left);
+      this.#left -= end - start;
+      if (end > start) this.#emit(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
+      if (this.#left === 0 && !this.#isOver()) this.#end(end === bytes.length);
+    }
+  }
+
+  #readChunked(bytes: Buffer, start: number): void {
+    const chunked = this.#chunked;
+    if (chunked === null) return;
+    const taken = chunked.push(bytes, start, (span) => this.#emit(span));
+    if (this.#isOver()) return;
+    if (typeof taken === 'string') this.#fail('malformed', taken);
+    else if (chunked.done) this.#end(taken === bytes.length);
+  }
+
+  #emit(span: Buffer): void {
+    if (this.#phase === 'over') return;
+    this.#received += span.length;
+    if (this.#received > this.#limits.responseBytesMax) {
+      this.#fail('too_large', `the response is larger than ${this.#limits.responseBytesMax} bytes`);
+    } else {
+      this.#listener.onBody(span);
+    }
+  }
+
+  /** The listener may abort inside a call of ours; the compiler cannot see that. */
+  #isOver(): boolean {
+    return this.#phase === 'over';
+  }
+
+  #end(clean: boolean): void {
+    const connection = this.#connection;
+    const reusable = clean && this.#head?.keepAlive === true && this.#unsent.length === 0 && !this.#paused;
+    if (connection !== null && reusable) {
+      this.#phase = 'over';
+      unwatchDeadline(this);
+      giveBack(connection);
+    } else this.#close();
+    this.#listener.onEnd();
+  }
+
+  #fail(kind: UpstreamFailureKind, message: string): void {
+    if (this.#phase === 'over') return;
+    this.#close();
+    this.#listener.onFailure({ kind, message });
+  }
+
+  #close(): void {
+    this.#phase = 'over';
+    unwatchDeadline(this);
+    this.#giveUp?.();
+    const connection = this.#connection;
+    if (connection !== null) {
+      connection.user = null;
+      connection.closed = true;
+      connection.socket.terminate();
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/** Owns the ways in which one HTTP attempt at an upstream can fail below the level of its protocol. */
+
+export type UpstreamFailureKind =
+  | 'connect'
+  | 'tls'
+  | 'connect_timeout'
+  | 'first_byte_timeout'
+  | 'idle_timeout'
+  | 'total_timeout'
+  | 'reset'
+  | 'truncated'
+  | 'malformed'
+  | 'too_large'
+  | 'aborted';
+
+/** `message` is for the operator's log and the record; it holds no bytes of upstream's and no credential. */
+export interface UpstreamFailure {
+  readonly kind: UpstreamFailureKind;
+  readonly message: string;
+}

@@ -1,0 +1,157 @@
+/** Owns reading a scanned JSON text: finding members and elements by the outline and decoding single values. It changes nothing. */
+
+import {
+  AT_END,
+  AT_KEY_END,
+  AT_KEY_START,
+  AT_KIND,
+  AT_NEXT,
+  AT_START,
+  detachTape,
+  FLAG_CLOSED,
+  FLAG_ESCAPED,
+  FLAG_KEY_ESCAPED,
+  type JsonTape,
+  KIND_MASK,
+  readNode,
+} from './json-tape.ts';
+import { spanText, stringText } from './json-text.ts';
+
+/** What a value is. */
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
+
+const KINDS: readonly JsonKind[] = ['object', 'array', 'string', 'number', 'true', 'false', 'null'];
+
+/** A valid text and where its outer values lie. */
+export interface JsonOutline {
+  readonly ok: true;
+  readonly bytes: Uint8Array;
+  readonly root: JsonNode;
+  readonly outlineDepth: number;
+  readonly tape: JsonTape;
+}
+
+/** One value of the text. Spans are byte offsets, the end exclusive; a string's quotes belong to it. */
+export interface JsonNode {
+  readonly kind: JsonKind;
+  readonly start: number;
+  readonly end: number;
+  /** The span of the member's key, quotes included; -1 for an element and for the root. */
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly outline: JsonOutline;
+  /** Its place on the tape. */
+  readonly index: number;
+}
+
+/** Makes the outline of a text that a scan found valid, and takes the tape over. */
+export function createOutline(bytes: Uint8Array, scanned: JsonTape, outlineDepth: number): JsonOutline {
+  return new Outline(bytes, detachTape(scanned), outlineDepth);
+}
+
+class Outline implements JsonOutline {
+  readonly ok = true;
+  readonly root: JsonNode;
+
+  constructor(
+    readonly bytes: Uint8Array,
+    readonly tape: JsonTape,
+    readonly outlineDepth: number,
+  ) {
+    this.root = nodeAt(this, 0);
+  }
+}
+
+/** The value of a member by its key, or undefined; also undefined for a value that is no object. */
+export function member(node: JsonNode, name: string): JsonNode | undefined {
+  if (node.kind !== 'object') return undefined;
+  const { outline } = node;
+  const { tape } = outline;
+  const last = childrenEnd(node);
+  for (let index = node.index + 1; index < last; index = readNode(tape, index, AT_NEXT)) {
+    if (hasKey(outline, index, name)) return nodeAt(outline, index);
+  }
+  return undefined;
+}
+
+/** The member values of an object or the elements of an array, in their order; none for a scalar. */
+export function children(node: JsonNode): JsonNode[] {
+  const found: JsonNode[] = [];
+  if (node.kind !== 'object' && node.kind !== 'array') return found;
+  const { outline } = node;
+  const last = childrenEnd(node);
+  for (let index = node.index + 1; index < last; index = readNode(outline.tape, index, AT_NEXT))
+    found.push(nodeAt(outline, index));
+  return found;
+}
+
+/** The elements of an array, in their order; none for any other value. */
+export function elements(node: JsonNode): JsonNode[] {
+  return node.kind === 'array' ? children(node) : [];
+}
+
+/** The key of a member without its escapes. Throws for an element and for the root. */
+export function memberName(node: JsonNode): string {
+  if (node.keyStart < 0) throw new TypeError('an element has no name: ask only members of an object');
+  return stringText(node.outline.bytes, node.keyStart, node.keyEnd);
+}
+
+/** The value of a string without its escapes, or undefined for any other value. Lone surrogates stay as they were written. */
+export function stringValue(node: JsonNode): string | undefined {
+  if (node.kind !== 'string') return undefined;
+  const { bytes, tape } = node.outline;
+  const escaped = (readNode(tape, node.index, AT_KIND) & FLAG_ESCAPED) !== 0;
+  return escaped
+    ? (JSON.parse(spanText(bytes, node.start, node.end)) as string)
+    : spanText(bytes, node.start + 1, node.end - 1);
+}
+
+/** The nearest double of a number, or undefined for any other value. Infinite for a number such as `1e999`. */
+export function numberValue(node: JsonNode): number | undefined {
+  return node.kind === 'number' ? Number(spanText(node.outline.bytes, node.start, node.end)) : undefined;
+}
+
+/** The text of a value as it was sent. */
+export function jsonText(node: JsonNode): string {
+  return spanText(node.outline.bytes, node.start, node.end);
+}
+
+/** Whether the outline has the children of this object or array (true for a scalar, which has none). */
+export function isOpen(node: JsonNode): boolean {
+  return (readNode(node.outline.tape, node.index, AT_KIND) & FLAG_CLOSED) === 0;
+}
+
+function childrenEnd(node: JsonNode): number {
+  if (!isOpen(node)) {
+    throw new RangeError(
+      `the outline ends ${node.outline.outlineDepth} levels below the root: scan with a larger outlineDepth`,
+    );
+  }
+  return readNode(node.outline.tape, node.index, AT_NEXT);
+}
+
+function nodeAt(outline: JsonOutline, index: number): JsonNode {
+  const { tape } = outline;
+  return {
+    kind: KINDS[readNode(tape, index, AT_KIND) & KIND_MASK] as JsonKind,
+    start: readNode(tape, index, AT_START),
+    end: readNode(tape, index, AT_END),
+    keyStart: readNode(tape, index, AT_KEY_START),
+    keyEnd: readNode(tape, index, AT_KEY_END),
+    outline,
+    index,
+  };
+}
+
+function hasKey(outline: JsonOutline, index: number, name: string): boolean {
+  const { bytes, tape } = outline;
+  const start = readNode(tape, index, AT_KEY_START);
+  const end = readNode(tape, index, AT_KEY_END);
+  if ((readNode(tape, index, AT_KIND) & FLAG_KEY_ESCAPED) !== 0) return stringText(bytes, start, end) === name;
+  for (let i = 0; i < name.length; i++) {
+    const unit = name.charCodeAt(i);
+    if (unit > 0x7f) return stringText(bytes, start, end) === name;
+    if (bytes[start + 1 + i] !== unit) return false;
+  }
+  return end - start - 2 === name.length;
+}

@@ -1,0 +1,141 @@
+/** Owns changing single members of a JSON text while every other byte stays what it was. It decides nothing about which. */
+
+import { children, type JsonNode, type JsonOutline, memberName } from './json-node.ts';
+
+/** A change, by the names of the members from the root: `{ set: ['stream_options', 'include_usage'], json: 'true' }`. */
+export type JsonEdit =
+  | {
+      readonly set: readonly string[];
+      /** The new value as JSON text. It is not checked: render it with `JSON.stringify`. */
+      readonly json: string;
+    }
+  | { readonly remove: readonly string[] };
+
+/** The edits of one object by member; `null` removes, a string is the new value, a map goes on inside. */
+type EditTree = Map<string, EditTree | string | null>;
+
+/** Replace `[start, end)` by `text`. */
+interface Patch {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * Applies the edits and returns the new text in memory of its own, or the very same bytes when the text already is what the edits
+ * ask for. `set` replaces the value of a member or adds the member behind the others; objects on the way that are absent or
+ * `null` are made. `remove` takes the member with its comma, and does nothing where there is none. Every parent must lie within
+ * the outline. Throws a TypeError for edits that contradict each other, and where a value on the way of a `set` is no object.
+ */
+export function spliceJson(outline: JsonOutline, edits: readonly JsonEdit[]): Uint8Array {
+  const patches: Patch[] = [];
+  patchObject(outline, outline.root, growTree(edits), [], patches);
+  const { bytes } = outline;
+  const changes = patches.filter((patch) => !isSame(bytes, patch));
+  return changes.length === 0 ? bytes : applyPatches(bytes, changes);
+}
+
+function growTree(edits: readonly JsonEdit[]): EditTree {
+  const root: EditTree = new Map();
+  for (const edit of edits) {
+    const path = 'set' in edit ? edit.set : edit.remove;
+    const last = path.at(-1);
+    if (last === undefined) throw new TypeError('an edit of JSON has an empty path: name at least one member');
+    let branch = root;
+    for (const name of path.slice(0, -1)) {
+      const next = branch.get(name) ?? new Map();
+      if (!(next instanceof Map) || branch.get(name) === null) throw contradiction(path);
+      branch.set(name, next);
+      branch = next;
+    }
+    if (branch.has(last)) throw contradiction(path);
+    branch.set(last, 'set' in edit ? edit.json : null);
+  }
+  return root;
+}
+
+function patchObject(
+  outline: JsonOutline,
+  node: JsonNode,
+  tree: EditTree,
+  path: readonly string[],
+  patches: Patch[],
+): void {
+  if (node.kind !== 'object') {
+    if (![...tree.values()].some(sets)) return;
+    const where = path.length === 0 ? 'the root' : `"${path.join('.')}"`;
+    throw new TypeError(`cannot set a member of ${where}: found ${node.kind}, expected an object`);
+  }
+  const members = children(node);
+  const missing = new Map(tree);
+  /** The end of the last member that stays. */
+  let stayedTo = -1;
+  members.forEach((value, index) => {
+    const name = memberName(value);
+    const edit = missing.get(name);
+    missing.delete(name);
+    if (edit === null) {
+      const next = members[index + 1];
+      if (stayedTo !== -1) patches.push({ start: (members[index - 1] as JsonNode).end, end: value.end, text: '' });
+      else patches.push({ start: value.keyStart, end: next === undefined ? value.end : next.keyStart, text: '' });
+      return;
+    }
+    if (typeof edit === 'string') patches.push({ start: value.start, end: value.end, text: edit });
+    else if (edit !== undefined && value.kind === 'null') {
+      const text = renderTree(edit);
+      if (text !== '{}') patches.push({ start: value.start, end: value.end, text });
+    } else if (edit !== undefined) patchObject(outline, value, edit, [...path, name], patches);
+    stayedTo = value.end;
+  });
+  const added = renderMembers(missing);
+  if (added === '') return;
+  const at = stayedTo === -1 ? node.start + 1 : stayedTo;
+  patches.push({ start: at, end: at, text: stayedTo === -1 ? added : `,${added}` });
+}
+
+/** The members that a tree sets, as text between braces; those that it removes are not there anyway. */
+function renderMembers(tree: EditTree): string {
+  const rendered: string[] = [];
+  for (const [name, edit] of tree) {
+    if (sets(edit)) rendered.push(`${JSON.stringify(name)}:${typeof edit === 'string' ? edit : renderTree(edit)}`);
+  }
+  return rendered.join(',');
+}
+
+function renderTree(tree: EditTree): string {
+  return `{${renderMembers(tree)}}`;
+}
+
+function sets(edit: EditTree | string | null): edit is EditTree | string {
+  return typeof edit === 'string' || (edit !== null && [...edit.values()].some(sets));
+}
+
+function contradiction(path: readonly string[]): TypeError {
+  return new TypeError(`two edits of JSON touch "${path.join('.')}": make one of them`);
+}
+
+function isSame(bytes: Uint8Array, patch: Patch): boolean {
+  const text = Buffer.from(patch.text);
+  return text.length === patch.end - patch.start && text.equals(bytes.subarray(patch.start, patch.end));
+}
+
+function applyPatches(bytes: Uint8Array, patches: readonly Patch[]): Uint8Array {
+  const ordered = patches.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  const texts = ordered.map((patch) => Buffer.from(patch.text));
+  const changeBytes = ordered.reduce(
+    (sum, patch, index) => sum + (texts[index]?.length ?? 0) - (patch.end - patch.start),
+    0,
+  );
+  const result = Buffer.allocUnsafe(bytes.length + changeBytes);
+  let from = 0;
+  let to = 0;
+  ordered.forEach((patch, index) => {
+    result.set(bytes.subarray(from, patch.start), to);
+    to += patch.start - from;
+    result.set(texts[index] as Buffer, to);
+    to += texts[index]?.length ?? 0;
+    from = patch.end;
+  });
+  result.set(bytes.subarray(from), to);
+  return result;
+}

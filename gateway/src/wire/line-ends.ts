@@ -1,0 +1,43 @@
+/** Owns finding the line ends of an event stream's bytes by native search. A CRLF is found by its CR. */
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Whether a byte ends a line. */
+export function isLineEnd(byte: number | undefined): boolean {
+  return byte === LF || byte === CR;
+}
+
+/** The position behind the line end at `at`: a CR takes a LF that follows it along. */
+export function behindLineEnd(bytes: Uint8Array, at: number): number {
+  return bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1;
+}
+
+/**
+ * Searches one byte array forwards. The nearest LF and CR are remembered, so that a stream with only one of them is not searched
+ * to its end for the other at each line.
+ */
+export class LineEnds {
+  #bytes: Uint8Array = new Uint8Array(0);
+  #nextLf = -1;
+  #nextCr = -1;
+
+  /** Turns to other bytes, or to the same array with other content. */
+  begin(bytes: Uint8Array): void {
+    this.#bytes = bytes;
+    this.#nextLf = -1;
+    this.#nextCr = -1;
+  }
+
+  /** The first line end at `from` or behind, or the length of the bytes. `from` must not go back. */
+  next(from: number): number {
+    if (this.#nextLf < from) this.#nextLf = this.#find(LF, from);
+    if (this.#nextCr < from) this.#nextCr = this.#find(CR, from);
+    return Math.min(this.#nextLf, this.#nextCr);
+  }
+
+  #find(byte: number, from: number): number {
+    const found = this.#bytes.indexOf(byte, from);
+    return found === -1 ? this.#bytes.length : found;
+  }
+}

@@ -1,0 +1,144 @@
+/** Owns cutting the bytes of an event stream into records, in bounded memory and as soon as each is certain
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html, 2026-11-20). What the data means is the protocols'. */
+
+import { behindLineEnd, isLineEnd, LineEnds } from './line-ends.ts';
+import { SseParser } from './sse-parser.ts';
+import type { SseOutput } from './sse-record.ts';
+import type { Transducer } from './transducer.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The limit of `startSseDecoder` unless told otherwise: 8 MiB. */
+export const SSE_RECORD_BYTES_MAX = 8 * 1024 * 1024;
+
+/** A decoder of one stream. `finish` gives the tail that no blank line ended, if there is one: whether it counts is the caller's. */
+export type SseDecoder = Transducer<Uint8Array, SseOutput>;
+
+/**
+ * Begins to decode a stream. Lines may end in LF, CR or CRLF; a chunk may end anywhere. A record of more than `recordBytesMax`
+ * gives a problem as the last output; pushing after it throws. A chunk must not change while its records are in use.
+ *
+ * A record ended by CR LF is given out at the CR; where the LF comes with a later chunk, it begins the span of the next record.
+ */
+export function startSseDecoder(recordBytesMax: number = SSE_RECORD_BYTES_MAX): SseDecoder {
+  return new Decoder(recordBytesMax);
+}
+
+class Decoder implements SseDecoder {
+  readonly #recordBytesMax: number;
+  readonly #parser = new SseParser();
+  readonly #lines = new LineEnds();
+  /** The beginning of an incomplete record: `#held[0, #heldBytes)`. */
+  #held = new Uint8Array(0);
+  #heldBytes = 0;
+  /** A record ended with the CR that was the last byte: a LF that comes next belongs to it. */
+  #afterCr = false;
+  /** How many bytes at the start of the next span are such a LF: 0 or 1. */
+  #strayBytes = 0;
+  #over = false;
+
+  constructor(recordBytesMax: number) {
+    this.#recordBytesMax = recordBytesMax;
+  }
+
+  push(chunk: Uint8Array): SseOutput[] {
+    if (this.#over) throw new Error('this event stream has ended: nothing can be pushed after a problem or finish()');
+    const outputs: SseOutput[] = [];
+    if (chunk.length === 0) return outputs;
+    let from = 0;
+    if (this.#heldBytes > 0) {
+      from = this.#endOfHeld(chunk);
+      if (from === -1) {
+        this.#hold(chunk, 0, outputs);
+        return outputs;
+      }
+      this.#parseAll(this.#joinHeld(chunk, from), 0, outputs);
+    } else if (this.#afterCr) {
+      this.#strayBytes = chunk[0] === LF ? 1 : 0;
+    }
+    if (this.#over) return outputs;
+    from = this.#parseAll(chunk, from, outputs);
+    this.#afterCr = from === chunk.length && chunk[from - 1] === CR;
+    if (from < chunk.length && !this.#over) this.#hold(chunk, from, outputs);
+    return outputs;
+  }
+
+  finish(): SseOutput[] {
+    if (this.#over) return [];
+    this.#over = true;
+    if (this.#heldBytes === 0) return [];
+    this.#parser.begin(this.#held.subarray(0, this.#heldBytes));
+    return [this.#parser.parseTail(0, this.#strayBytes)];
+  }
+
+  /** Gives out every complete record of `bytes` from `from` on, and returns where the incomplete one begins. */
+  #parseAll(bytes: Uint8Array, from: number, outputs: SseOutput[]): number {
+    const parser = this.#parser;
+    parser.begin(bytes);
+    let start = from;
+    while (start < bytes.length) {
+      const record = parser.parse(start, this.#strayBytes);
+      if (record === undefined) break;
+      if (parser.countedBytes > this.#recordBytesMax) {
+        this.#refuse(outputs);
+        break;
+      }
+      outputs.push(record);
+      start = record.end;
+      this.#strayBytes = 0;
+    }
+    return start;
+  }
+
+  /** Where in `chunk` the record ends that the held bytes begin, or -1. A held byte is never looked at again until then. */
+  #endOfHeld(chunk: Uint8Array): number {
+    const last = this.#held[this.#heldBytes - 1];
+    let pos = last === CR && chunk[0] === LF ? 1 : 0;
+    let atLineStart = isLineEnd(last);
+    this.#lines.begin(chunk);
+    while (pos < chunk.length) {
+      if (atLineStart && isLineEnd(chunk[pos])) return behindLineEnd(chunk, pos);
+      const end = this.#lines.next(pos);
+      if (end === chunk.length) return -1;
+      pos = behindLineEnd(chunk, end);
+      atLineStart = true;
+    }
+    return -1;
+  }
+
+  /** The held bytes and the first `end` bytes of the chunk in memory of their own. */
+  #joinHeld(chunk: Uint8Array, end: number): Uint8Array {
+    const joined = new Uint8Array(this.#heldBytes + end);
+    joined.set(this.#held.subarray(0, this.#heldBytes));
+    joined.set(end === chunk.length ? chunk : chunk.subarray(0, end), this.#heldBytes);
+    this.#heldBytes = 0;
+    return joined;
+  }
+
+  #hold(chunk: Uint8Array, from: number, outputs: SseOutput[]): void {
+    const bytes = this.#heldBytes + chunk.length - from;
+    if (bytes - this.#strayBytes > this.#recordBytesMax) {
+      this.#refuse(outputs);
+      return;
+    }
+    if (this.#held.length < bytes) {
+      const larger = new Uint8Array(Math.max(bytes, this.#held.length * 2, 256));
+      larger.set(this.#held.subarray(0, this.#heldBytes));
+      this.#held = larger;
+    }
+    this.#held.set(from === 0 ? chunk : chunk.subarray(from), this.#heldBytes);
+    this.#heldBytes = bytes;
+  }
+
+  #refuse(outputs: SseOutput[]): void {
+    this.#over = true;
+    this.#held = new Uint8Array(0);
+    this.#heldBytes = 0;
+    const limit = `at most ${this.#recordBytesMax} bytes`;
+    outputs.push({
+      kind: 'problem',
+      message: `a record of the event stream is too long: expected ${limit} up to its blank line`,
+    });
+  }
+}

@@ -1,0 +1,21 @@
+/** Owns the list of architecture rules, so that the project and the planted violations are held to the same ones. */
+import { barrels, cycles, direction, packageHomes } from './import-rules.ts';
+import { exactVersions, fewDependencies, hostlessLock, wholeLock } from './package-rules.ts';
+import { escapes, fileNames, floatMoney, openingComments, sizes } from './shape-rules.ts';
+import type { Rule } from './source-tree.ts';
+
+export const RULES: Readonly<Record<string, Rule>> = {
+  'imports go downwards by the table': direction,
+  'each package has its home': packageHomes,
+  'no barrels but the registries': barrels,
+  'no cycles': cycles,
+  'files are small': sizes,
+  'a file opens with what it owns': openingComments,
+  'file names are kebab-case and mean something': fileNames,
+  'no escape from a check': escapes,
+  'no float near money': floatMoney,
+  'exact versions': exactVersions,
+  'few runtime dependencies': fewDependencies,
+  'the lock file names no host': hostlessLock,
+  'the lock file holds every platform': wholeLock,
+};

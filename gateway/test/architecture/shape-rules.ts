@@ -1,0 +1,94 @@
+/** Owns the rules about single files: size, first line, name, escapes from the checkers, floating point near money. */
+import { inGateway, type Source, type Tree, type Violation } from './source-tree.ts';
+
+const FILE_LINES_MAX = 400;
+const TEST_LINES_MAX = 600;
+const NINE_IN_TEN_LINES_MAX = 250;
+const MEDIAN_LINES_BELOW = 100;
+const WORDS_OF_NO_MEANING = /(^|[-/])(manager|helpers?|utils?|service|common|misc)([-./]|$)|(^|[-/])base\./;
+/** Escapes from the compiler or the linter, and work that was put off. Looked for in gateway/src and gateway/scripts. */
+const CODE_ESCAPES: readonly RegExp[] = [/\bas any\b/, /(?<=[(,:<|&]\s*)any(?=\s*[[\],;)=>|&])/];
+const COMMENT_ESCAPES: readonly RegExp[] = [
+  /@ts-(ignore|expect-error|nocheck)\b/,
+  /\bbiome-ignore\b/,
+  /(\/\/|\/\*|^\s*\*).*\b(TODO|FIXME|HACK|XXX)\b/,
+];
+/** What turns money into floating point. Counting tokens and checking a number's kind is fine. */
+const FLOATS = /\bparseFloat\b|\bNumber\(|\bMath\.(round|floor|ceil|trunc)\b|\.toFixed\(|\bFloat(32|64)Array\b/;
+/** Not money though it stands beside it: the power of ten in a price's text. */
+const NO_MONEY = /\bNumber\(match\[3\] \?\? '0'\)/;
+
+/** None above the limit, nine in ten of the gateway's files within 250 lines, their median below 100. */
+export function sizes({ sources }: Tree): Violation[] {
+  const tooLong = sources.flatMap((source) => {
+    const max = source.test ? TEST_LINES_MAX : FILE_LINES_MAX;
+    return lineCount(source) > max
+      ? [`${source.path}: ${lineCount(source)} lines; at most ${max}, so give a part its own file`]
+      : [];
+  });
+  const own = sources.filter(({ path, test }) => inGateway(path) !== null && !test).map(lineCount);
+  const counts = own.sort((one, other) => one - other);
+  return [
+    ...tooLong,
+    ...ratchet('nine in ten files of gateway/src', counts[Math.ceil(counts.length * 0.9) - 1], NINE_IN_TEN_LINES_MAX),
+    ...ratchet('the median file of gateway/src', counts[Math.floor(counts.length / 2)], MEDIAN_LINES_BELOW - 1),
+  ];
+}
+
+function ratchet(what: string, lines: number | undefined, max: number): Violation[] {
+  return lines !== undefined && lines > max ? [`${what}: ${lines} lines; at most ${max}`] : [];
+}
+
+function lineCount({ text }: Source): number {
+  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+}
+
+/** A file opens with a comment that says what it owns. */
+export function openingComments({ sources }: Tree): Violation[] {
+  return sources
+    .filter(({ lines }) => !/^(\/\*\*|\/\/)/.test(lines[0] ?? ''))
+    .map(
+      ({ path }) => `${path}: opens without a comment; say in one to three sentences what it owns and what it does not`,
+    );
+}
+
+/** File names are kebab-case and say something. */
+export function fileNames({ sources }: Tree): Violation[] {
+  return sources.flatMap(({ path }) => {
+    const file = path.split('/').at(-1) ?? path;
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|bench|d|generated))?\.(ts|cts|cjs)$/.test(file))
+      return [`${path}: the name is not kebab-case`];
+    return WORDS_OF_NO_MEANING.test(path) ? [`${path}: the name says nothing; name the file by what it exports`] : [];
+  });
+}
+
+/** No escape from the type checker or the linter, and nothing put off, in gateway/src and gateway/scripts. */
+export function escapes({ sources }: Tree): Violation[] {
+  return sources
+    .filter(({ path }) => /^gateway\/(src|scripts)\//.test(path))
+    .flatMap((source) => {
+      const code = { ...source, lines: source.lines.map(withoutComment) };
+      return [...linesMatching(code, CODE_ESCAPES), ...linesMatching(source, COMMENT_ESCAPES)];
+    })
+    .map((where) => `${where}: an escape from a check, or work put off`);
+}
+
+function withoutComment(line: string): string {
+  return line.replace(/^\s*(\/\*|\*).*|\/\/.*/, '');
+}
+
+/** Money is integers: nothing below billing/ makes a float. Tests may, to compare. */
+export function floatMoney({ sources }: Tree): Violation[] {
+  return sources
+    .filter(({ path, test }) => path.startsWith('gateway/src/billing/') && !test)
+    .map((source) => ({ ...source, lines: source.lines.map((line) => line.replace(NO_MONEY, '')) }))
+    .flatMap((source) =>
+      linesMatching(source, [FLOATS]).map((where) => `${where}: floating point near money; use bigint`),
+    );
+}
+
+function linesMatching({ path, lines }: Source, patterns: readonly RegExp[]): string[] {
+  return lines.flatMap((line, index) =>
+    patterns.some((pattern) => pattern.test(line)) ? [`${path}:${index + 1}`] : [],
+  );
+}

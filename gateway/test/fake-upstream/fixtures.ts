@@ -1,0 +1,58 @@
+/** Owns reading the project's own small fixtures of provider interactions. Invented by us, so tests may rely on their words. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Protocol } from './protocol.ts';
+
+/** Counters in the project's own terms; `input` excludes cache reads and writes, `reasoning` is part of `output`. */
+export interface FixtureUsage {
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write_5m: number;
+  readonly cache_write_1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+}
+
+/** What a fixture is about and what a correct reader finds in it. */
+export interface FixtureMeta {
+  readonly about: string;
+  readonly status: number;
+  readonly stream: boolean;
+  /** `complete` a good end; `error` an error body or in-band error; `truncated` the protocol's last event is missing. */
+  readonly end: 'complete' | 'error' | 'truncated';
+  readonly usage: FixtureUsage | null;
+  /** The text of the answer, all text parts joined; absent for errors. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Fixture {
+  readonly protocol: Protocol;
+  readonly name: string;
+  readonly meta: FixtureMeta;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly requestBytes: Uint8Array;
+  readonly responseBytes: Uint8Array;
+}
+
+const FIXTURES_DIR = resolve(import.meta.dir, '../fixtures');
+
+/** Names of a protocol's fixtures, sorted. */
+export function listFixtures(protocol: Protocol): string[] {
+  return readdirSync(join(FIXTURES_DIR, protocol), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Loads one fixture; null where there is none of this name. */
+export function loadFixture(protocol: Protocol, name: string): Fixture | null {
+  const dir = join(FIXTURES_DIR, protocol, name);
+  if (!/^[a-z0-9-]+$/.test(name) || !existsSync(dir)) return null;
+  const meta: FixtureMeta = JSON.parse(readFileSync(join(dir, 'meta.json'), 'utf8'));
+  const requestBytes = new Uint8Array(readFileSync(join(dir, 'request.json')));
+  const request: Record<string, unknown> = JSON.parse(new TextDecoder().decode(requestBytes));
+  const responseFile = existsSync(join(dir, 'response.sse')) ? 'response.sse' : 'response.json';
+  const responseBytes = new Uint8Array(readFileSync(join(dir, responseFile)));
+  return { protocol, name, meta, request, requestBytes, responseBytes };
+}

@@ -1,0 +1,75 @@
+/** Owns the fake's view of the two protocols: which path is which endpoint, and how each phrases an error. */
+import { type BodyPart, plainPart, recordPart, utf8 } from './body-part.ts';
+
+export type Protocol = 'chat-completions' | 'messages';
+export type Endpoint = Protocol | 'count-tokens' | 'models' | 'unknown';
+
+/** The endpoint of a request path; any prefix, `/v1` or not, and any query string. */
+export function endpointOf(target: string): Endpoint {
+  const query = target.indexOf('?');
+  const path = query < 0 ? target : target.slice(0, query);
+  if (path.endsWith('/chat/completions')) return 'chat-completions';
+  if (path.endsWith('/messages')) return 'messages';
+  if (path.endsWith('/messages/count_tokens')) return 'count-tokens';
+  return /\/models(\/[^/]+)?$/.test(path) ? 'models' : 'unknown';
+}
+
+/** The protocol whose error shape an endpoint answers in. */
+export function protocolOf(endpoint: Endpoint): Protocol {
+  return endpoint === 'messages' || endpoint === 'count-tokens' ? 'messages' : 'chat-completions';
+}
+
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+const CHAT_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+};
+
+/** The error object of a protocol, as its provider words it for this status. */
+export function errorObject(protocol: Protocol, status: number, message: string): Record<string, unknown> {
+  const byClass = status >= 500 ? 'api_error' : 'invalid_request_error';
+  if (protocol === 'messages') {
+    const type = MESSAGES_TYPES[status] ?? byClass;
+    return { type: 'error', error: { type, message }, request_id: 'req_fake' };
+  }
+  const type = CHAT_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+  return { error: { message, type, param: null, code: status === 429 ? 'rate_limit_exceeded' : null } };
+}
+
+/** An error as a plain body. */
+export function errorPart(protocol: Protocol, status: number, message: string): BodyPart {
+  return plainPart(utf8(JSON.stringify(errorObject(protocol, status, message))));
+}
+
+/** An error inside a stream, after a status of 200: the shape of an overloaded provider. */
+export function errorRecord(protocol: Protocol): BodyPart {
+  const json = JSON.stringify(errorObject(protocol, protocol === 'messages' ? 529 : 503, 'Overloaded'));
+  return recordPart(protocol === 'messages' ? `event: error\ndata: ${json}\n\n` : `data: ${json}\n\n`);
+}
+
+/** A record whose JSON breaks off in the middle of a string. */
+export function malformedRecord(protocol: Protocol): BodyPart {
+  return recordPart(
+    protocol === 'messages'
+      ? 'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_del\n\n'
+      : 'data: {"id":"chatcmpl-fake","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"conte\n\n',
+  );
+}
+
+/** True for the record that ends a stream of the protocol. */
+export function isEndRecord(protocol: Protocol, recordText: string): boolean {
+  return protocol === 'messages' ? /^event: ?message_stop\b/m.test(recordText) : /^data: ?\[DONE\]/m.test(recordText);
+}

@@ -1,0 +1,122 @@
+/** Owns starting and stopping the fake provider, and the interface that tests in the same process use. */
+import { type Connection, openConnection } from './connection.ts';
+import { parseScript, resetRig, setScript } from './control.ts';
+import { defaultRecordingsDir } from './recordings.ts';
+import type { Rig } from './rig.ts';
+import type { Scenario, SlowReading } from './scenario.ts';
+import { ServedBook, type ServedCall, type ServedConnection } from './served.ts';
+
+export interface FakeUpstreamSettings {
+  /** 0 or absent: any free port of 127.0.0.1. */
+  readonly port?: number;
+  readonly recordingsDir?: string;
+  /** At least so many last calls stay in the book (default 100,000); older ones are counted as `dropped`. */
+  readonly keepCallsMax?: number;
+}
+
+/** A running fake provider. */
+export interface FakeUpstream {
+  /** `http://127.0.0.1:PORT`, without a path; each endpoint answers with and without `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * What the calls of a model get: one scenario for all of them, or a list for one call after another whose last stays.
+   * @throws Error that names the member at fault.
+   */
+  script(model: string, scenario: Scenario | readonly Scenario[]): void;
+  /** How request bodies are read from now on, on every connection; null is full speed. */
+  readSlowly(reading: SlowReading | null): void;
+  /** Calls in the order of arrival, of one model or of all: a copy. */
+  served(model?: string): ServedCall[];
+  connections(): ServedConnection[];
+  /** Calls that fell out of the book because it was full. */
+  dropped(): number;
+  /**
+   * Resolves with the calls that match, once there are `count` of them (default 1). Rejects after `timeoutMs` (default
+   * 5,000) with what was there instead.
+   */
+  waitFor(
+    predicate: (call: ServedCall) => boolean,
+    patience?: { readonly count?: number; readonly timeoutMs?: number },
+  ): Promise<ServedCall[]>;
+  /** Resolves once the condition holds; it is looked at after each change in the book. Rejects after `timeoutMs` (5,000). */
+  until(holds: () => boolean, timeoutMs?: number): Promise<void>;
+  /** Forgets scripts, calls and closed connections. */
+  reset(): void;
+  /** Closes the port and every connection. */
+  stop(): Promise<void>;
+}
+
+function summary(calls: readonly ServedCall[]): string {
+  const lines = calls
+    .slice(-10)
+    .map((call) => `${call.model} ${call.endpoint} ${call.finished} ${call.bytesSent} bytes`);
+  return `${calls.length} calls: ${lines.join('; ')}`;
+}
+
+async function untilTrue(book: ServedBook, holds: () => boolean, timeoutMs: number, what: string): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`waited ${timeoutMs} ms for ${what} at the fake upstream; ${summary(book.calls())}`));
+    }, timeoutMs);
+  });
+  try {
+    await Promise.race([book.waitUntil(holds), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Starts a fake provider on 127.0.0.1. */
+export async function startFakeUpstream(settings: FakeUpstreamSettings = {}): Promise<FakeUpstream> {
+  const book = new ServedBook(settings.keepCallsMax ?? 100_000);
+  const recordingsDir = settings.recordingsDir ?? defaultRecordingsDir();
+  const rig: Rig = { book, recordingsDir, scripts: new Map(), prepared: new Map(), slowReading: null };
+  const open = new Set<Bun.Socket<Connection | null>>();
+  let connections = 0;
+  const listener = Bun.listen<Connection | null>({
+    hostname: '127.0.0.1',
+    port: settings.port ?? 0,
+    socket: {
+      open(socket) {
+        socket.setNoDelay(true);
+        connections += 1;
+        open.add(socket);
+        socket.data = openConnection(rig, socket, connections);
+      },
+      data: (socket, bytes) => socket.data?.received(bytes),
+      drain: (socket) => socket.data?.drained(),
+      close(socket) {
+        open.delete(socket);
+        socket.data?.closed();
+      },
+      error(socket, error) {
+        // Bun calls this for exceptions of the handlers above only: a fault of the rig must not pass as one of the network.
+        socket.terminate();
+        queueMicrotask(() => Promise.reject(error));
+      },
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    port: listener.port,
+    script: (model, scenario) => setScript(rig, model, parseScript(scenario)),
+    readSlowly: (reading) => {
+      rig.slowReading = reading;
+    },
+    served: (model) => book.calls(model),
+    connections: () => book.connections(),
+    dropped: () => book.dropped,
+    waitFor: async (predicate, { count = 1, timeoutMs = 5_000 } = {}) => {
+      await untilTrue(book, () => book.count(predicate) >= count, timeoutMs, `${count} matching calls`);
+      return book.calls().filter(predicate);
+    },
+    until: (holds, timeoutMs = 5_000) => untilTrue(book, holds, timeoutMs, 'a condition'),
+    reset: () => resetRig(rig),
+    stop: async () => {
+      listener.stop(true);
+      for (const socket of open) socket.terminate();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** Owns the configuration of a gateway whose upstreams are one fake upstream. */
+
+interface Pointing {
+  /** Public model names; each stands for the model of the same name at the fake upstream. */
+  readonly chat?: readonly string[];
+  readonly messages?: readonly string[];
+  /** Public name → name at the fake upstream, chat side. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  readonly limits?: object;
+  readonly server?: object;
+  readonly timeouts?: object;
+  readonly apiKey?: string;
+}
+
+const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5, reasoning: 5 };
+
+/** One price for all models: 1 USD per million input tokens, 5 per million output tokens. */
+export function pointAt(fakeUrl: string, pointing: Pointing): object {
+  const shared = { api_key: pointing.apiKey ?? 'none', ...(pointing.timeouts === undefined ? {} : { timeouts: pointing.timeouts }) };
+  const models: Record<string, object> = {};
+  for (const name of pointing.chat ?? []) models[name] = { targets: [{ provider: 'lab' }], price: PRICE };
+  for (const name of pointing.messages ?? []) models[name] = { targets: [{ provider: 'lab-messages' }], price: PRICE };
+  for (const [name, model] of Object.entries(pointing.renamed ?? {})) {
+    models[name] = { targets: [{ provider: 'lab', model }], price: PRICE };
+  }
+  return {
+    ...(pointing.server === undefined ? {} : { server: pointing.server }),
+    ...(pointing.limits === undefined ? {} : { limits: pointing.limits }),
+    providers: {
+      lab: { kind: 'openai-compatible', base_url: `${fakeUrl}/v1`, ...shared },
+      'lab-messages': { kind: 'anthropic', base_url: `${fakeUrl}/v1`, ...shared },
+    },
+    models,
+  };
+}

@@ -1,0 +1,146 @@
+/** Owns a real gateway process for a test: its own data folder and configuration, its first key, its end. Judges nothing. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dir, '../../src/main.ts');
+const KEY = /tg_[0-9A-Za-z]{49}/;
+const LISTENS = /listens on (http:\/\/\S+)/;
+const START_MS_MAX = 20_000;
+
+export interface GatewayPlan {
+  /** The configuration as an object; written as JSON, which is YAML. Left out: none. */
+  readonly config?: object;
+  /** A folder of an earlier gateway, to start again on; then there is no first key. */
+  readonly dataDir?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A gateway that listens. */
+export interface RunningGateway {
+  readonly url: string;
+  /** The first key; empty on a folder that has had its first start. */
+  readonly key: string;
+  readonly dataDir: string;
+  readonly configFile: string;
+  readonly pid: number;
+  /** All that it wrote so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Runs a command of the command line on the same folder. */
+  run(...words: string[]): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }>;
+  /** The records on disk, newest first, as `calls --json` prints them. */
+  calls(...flags: string[]): Promise<CallLine[]>;
+  /** Sends a signal; the exit status comes from `exited`. */
+  signal(name: NodeJS.Signals): void;
+  readonly exited: Promise<number>;
+  /** Ends it (without the wait for load balancers), and takes the folder away unless told to keep it. */
+  stop(keepData?: boolean): Promise<number>;
+}
+
+/** One line of `calls --json`. */
+export interface CallLine {
+  readonly request_id: string;
+  readonly status: number;
+  readonly error: string | null;
+  readonly model: string | null;
+  readonly served_model: string | null;
+  readonly protocol: string;
+  readonly stream: boolean;
+  readonly finish_reason: string | null;
+  readonly end_user: string | null;
+  readonly session: string | null;
+  readonly usage: Readonly<Record<string, number>>;
+  readonly usage_source: string;
+  readonly price_version: string | null;
+  readonly cost_nano_usd: string | null;
+  readonly attempts: ReadonlyArray<{ readonly status: number | null; readonly error: string | null }>;
+}
+
+/** Starts a gateway on a free port. Throws with its output where it does not come up. */
+export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGateway> {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+  const dataDir = plan.dataDir ?? join(home, 'data');
+  const configFile = join(home, 'tollgate.yaml');
+  if (plan.config !== undefined) writeFileSync(configFile, JSON.stringify(plan.config));
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    NODE_ENV: 'production',
+    BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+    TOLLGATE_DATA_DIR: dataDir,
+    ...plan.environment,
+  };
+  const flags = plan.config === undefined ? [] : ['--config', configFile];
+  const started = Bun.spawn([process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', '0', ...flags], {
+    cwd: home,
+    env: environment,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const stdout = gather(started.stdout);
+  const stderr = gather(started.stderr);
+  const url = await waitFor(() => LISTENS.exec(stdout.text())?.[1] ?? null, started.exited);
+  if (url === null) throw new Error(`the gateway did not start:\n${stdout.text()}\n${stderr.text()}`);
+  // The key follows in the same write as the address; without a first start there is none.
+  const key = KEY.exec(stdout.text())?.[0] ?? '';
+  const run = (...words: string[]) => runCommand(words, home, environment);
+  return {
+    url,
+    key,
+    dataDir,
+    configFile,
+    pid: started.pid,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    run,
+    async calls(...words) {
+      const { stdout: lines } = await run('calls', '--json', '--limit', '100000', ...words);
+      return lines.split('\n').filter(Boolean).map((line) => JSON.parse(line) as CallLine);
+    },
+    signal: (name) => started.kill(name),
+    exited: started.exited,
+    async stop(keepData = false) {
+      started.kill('SIGINT');
+      const hurry = setTimeout(() => started.kill('SIGKILL'), 15_000);
+      const status = await started.exited;
+      clearTimeout(hurry);
+      if (!keepData) rmSync(home, { recursive: true, force: true });
+      return status;
+    },
+  };
+}
+
+async function runCommand(words: string[], cwd: string, env: Record<string, string>) {
+  const command = Bun.spawn([process.execPath, MAIN, ...words], { cwd, env, stdout: 'pipe', stderr: 'pipe' });
+  const [stdout, stderr, status] = await Promise.all([
+    new Response(command.stdout).text(),
+    new Response(command.stderr).text(),
+    command.exited,
+  ]);
+  return { status, stdout, stderr };
+}
+
+function gather(stream: ReadableStream<Uint8Array>): { text(): string } {
+  let text = '';
+  const decoder = new TextDecoder();
+  void (async () => {
+    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
+  })();
+  return { text: () => text };
+}
+
+/** Looks until there is something, the process has ended (null) or it has taken too long (null). */
+async function waitFor(look: () => string | null, exited: Promise<number>): Promise<string | null> {
+  let over = false;
+  void exited.then(() => {
+    over = true;
+  });
+  const endMs = performance.now() + START_MS_MAX;
+  while (!over && performance.now() < endMs) {
+    const found = look();
+    if (found !== null) return found;
+    await Bun.sleep(10);
+  }
+  return look();
+}

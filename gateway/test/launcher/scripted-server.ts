@@ -1,0 +1,63 @@
+/** Owns what stands behind the launcher in its tests: a server that does what its first argument says and reports on standard output. */
+import { watchLauncher } from '../../src/cli/launcher-watch.ts';
+
+const [mode, ...rest] = process.argv.slice(2);
+
+function say(line: unknown): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function stayAlive(): void {
+  setInterval(() => {}, 60_000);
+}
+
+switch (mode) {
+  case 'describe': {
+    const { BUN_CONFIG_MAX_HTTP_REQUESTS, NODE_ENV, NO_PROXY, no_proxy, PLANTED } = process.env;
+    say({ rest, cwd: process.cwd(), BUN_CONFIG_MAX_HTTP_REQUESTS, NODE_ENV, NO_PROXY, no_proxy, PLANTED });
+    break;
+  }
+  case 'exit':
+    process.exit(Number(rest[0]));
+    break;
+  case 'die':
+    process.kill(process.pid, rest[0]);
+    stayAlive();
+    break;
+  case 'signals':
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        say(signal);
+        if (signal === 'SIGTERM') setTimeout(() => process.exit(0), 50);
+      });
+    }
+    stayAlive();
+    say({ pid: process.pid });
+    break;
+  case 'watch':
+    watchLauncher(() => {
+      say('launcher gone');
+      process.exit(0);
+    });
+    stayAlive();
+    say({ pid: process.pid });
+    break;
+  case 'watch-late':
+    process.stdin.resume().once('end', () => {
+      stayAlive();
+      watchLauncher(() => {
+        say('launcher gone');
+        process.exit(0);
+      });
+    });
+    say({ pid: process.pid });
+    break;
+  case 'watch-and-end':
+    watchLauncher(() => say('launcher gone'));
+    break;
+  case 'echo':
+    say({ port: Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') }).port });
+    break;
+  default:
+    throw new Error(`scripted-server: unknown mode ${mode}`);
+}
