@@ -1,6 +1,4 @@
 /** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
-import { existsSync } from 'node:fs';
-import type { Logger } from 'pino';
 import { createCapacity } from './admission/capacity.ts';
 import { findModel, listModels } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
@@ -13,12 +11,11 @@ import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
 import { buildRouteTable } from './routing/route.ts';
-import { databasePath } from './store/sql/connection.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
 import { loadMasterKey } from './store/sql/master-key.ts';
 import { openStore } from './store/sql/open-store.ts';
-import { createCallLog } from './telemetry/log.ts';
+import { createCallLog, type Log } from './telemetry/log.ts';
 
 /** A running gateway. */
 export interface App {
@@ -35,7 +32,7 @@ export interface App {
 }
 
 /** Starts everything. Throws an Error in words for the operator. */
-export async function startApp(given: Config, log: Logger): Promise<App> {
+export async function startApp(given: Config, log: Log): Promise<App> {
   const { dataDir } = given;
   const folder = prepareDataFolder(dataDir);
   const lock = acquireDataLock(dataDir);
@@ -46,7 +43,6 @@ export async function startApp(given: Config, log: Logger): Promise<App> {
   }
   try {
     const { config, listed } = await addOllama(given);
-    const firstStart = !existsSync(databasePath(dataDir));
     const masterKey = loadMasterKey(dataDir);
     const store = await openStore({
       dataDir,
@@ -72,7 +68,7 @@ export async function startApp(given: Config, log: Logger): Promise<App> {
       ready: true,
       draining: false,
     };
-    const firstKey = firstStart ? await makeFirstKey(control) : null;
+    const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
     const server = startHttpServer(config.server.host, config.server.port, { gate, describe: describeModel });
     const socket = serveControl(dataDir, control);
     return {

@@ -1,12 +1,11 @@
 /** Owns the command `tollgate serve`: start, reload, signals, end. What is started is joined in app.ts. */
 import type { Command } from 'commander';
-import type { Logger } from 'pino';
 import { type App, startApp } from '../app.ts';
 import { renderConfigProblem } from '../config/config-problem.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
 import { watchConfig } from '../config/watch-config.ts';
 import { drain } from '../drain.ts';
-import { createLog } from '../telemetry/log.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
 import { renderFirstWords } from './first-words.ts';
 import { watchLauncher } from './launcher-watch.ts';
@@ -60,7 +59,7 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
 }
 
 /** A configuration that does not hold changes nothing. */
-async function reloadConfig(app: App, source: ConfigSource, log: Logger): Promise<void> {
+async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<void> {
   const { config, problems } = loadConfig(source);
   if (config === null) {
     log.error({ problems: problems.map(renderConfigProblem) }, 'the configuration has problems: the running one stays');
@@ -80,7 +79,7 @@ async function reloadConfig(app: App, source: ConfigSource, log: Logger): Promis
 }
 
 /** Resolves when the server has ended after a signal, or after its launcher's death. */
-function ended(app: App, log: Logger): Promise<void> {
+function ended(app: App, log: Log): Promise<void> {
   const hurry = new AbortController();
   let firstMs: number | null = null;
   return new Promise((resolve) => {

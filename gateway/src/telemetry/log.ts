@@ -1,11 +1,14 @@
 /** Owns the process's log: JSON lines on standard error, never a body, a key or a credential. */
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import type { CallLog } from '../gateway/call-log.ts';
+
+/** The process's log. */
+export type Log = ReturnType<typeof pino>;
 
 const TEXT_CHARS_MAX = 1_000;
 
 /** JSON lines escape control characters, so that no upstream's words can forge a line or move a terminal's cursor. */
-export function createLog(destination: number = 2): Logger {
+export function createLog(destination: number = 2): Log {
   return pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ dest: destination, sync: true }),
@@ -13,7 +16,7 @@ export function createLog(destination: number = 2): Logger {
 }
 
 /** What the line of a call says, as log entries. */
-export function createCallLog(log: Logger): CallLog {
+export function createCallLog(log: Log): CallLog {
   return {
     fault: (requestId, message, cause) => log.error({ request_id: requestId, cause: describe(cause) }, message),
     alarm: (requestId, message) => log.error({ request_id: requestId, alarm: true }, cut(message)),

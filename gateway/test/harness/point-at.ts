@@ -16,7 +16,10 @@ const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2,
 
 /** One price for all models: 1 USD per million input tokens, 5 per million output tokens. */
 export function pointAt(fakeUrl: string, pointing: Pointing): object {
-  const shared = { api_key: pointing.apiKey ?? 'none', ...(pointing.timeouts === undefined ? {} : { timeouts: pointing.timeouts }) };
+  const shared = {
+    api_key: pointing.apiKey ?? 'none',
+    ...(pointing.timeouts === undefined ? {} : { timeouts: pointing.timeouts }),
+  };
   const models: Record<string, object> = {};
   for (const name of pointing.chat ?? []) models[name] = { targets: [{ provider: 'lab' }], price: PRICE };
   for (const name of pointing.messages ?? []) models[name] = { targets: [{ provider: 'lab-messages' }], price: PRICE };

@@ -64,7 +64,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   const configFile = join(home, 'tollgate.yaml');
   if (plan.config !== undefined) writeFileSync(configFile, JSON.stringify(plan.config));
   const environment = {
-    PATH: process.env['PATH'] ?? '',
+    PATH: process.env.PATH ?? '',
     HOME: home,
     NODE_ENV: 'production',
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
@@ -72,12 +72,15 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
     ...plan.environment,
   };
   const flags = plan.config === undefined ? [] : ['--config', configFile];
-  const started = Bun.spawn([process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', '0', ...flags], {
-    cwd: home,
-    env: environment,
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+  const started = Bun.spawn(
+    [process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', '0', ...flags],
+    {
+      cwd: home,
+      env: environment,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  );
   const stdout = gather(started.stdout);
   const stderr = gather(started.stderr);
   const url = await waitFor(() => LISTENS.exec(stdout.text())?.[1] ?? null, started.exited);
@@ -96,7 +99,10 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
     run,
     async calls(...words) {
       const { stdout: lines } = await run('calls', '--json', '--limit', '100000', ...words);
-      return lines.split('\n').filter(Boolean).map((line) => JSON.parse(line) as CallLine);
+      return lines
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as CallLine);
     },
     signal: (name) => started.kill(name),
     exited: started.exited,

@@ -18,7 +18,7 @@ export function refuse(path: Path, found: unknown, wanted: string): never {
 }
 
 /** A short, safe description of a JSON value: scalars as they are (strings cut at 40 characters), others by size. */
-export function describeValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';

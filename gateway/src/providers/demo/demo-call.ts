@@ -1,9 +1,6 @@
 /** Owns what goes into the demo model and what comes out of it. Says nothing about how an answer is made or sent. */
 
-/** The model names that the demo provider offers; both are served over both protocols. Other names answer alike. */
-export const DEMO_MODELS: readonly string[] = ['demo', 'claude-demo'];
-
-/** One call as the gateway would send it to an upstream. */
+/** One call as the gateway would send it to an upstream. Any model name is answered, and named in the answer. */
 export interface DemoCall {
   readonly protocol: 'chat' | 'messages';
   /** The parsed JSON of the request body. Hostile: nothing about its shape is assumed. */
@@ -22,10 +19,10 @@ export interface DemoRecord {
   readonly pauseMs: number;
 }
 
-export type DemoHeaders = readonly (readonly [name: string, value: string])[];
+type DemoHeaders = readonly (readonly [name: string, value: string])[];
 
 /** An answer with its whole body: a completion, a message, a token count, or an error in the protocol's own shape. */
-export interface DemoJsonReply {
+interface DemoJsonReply {
   readonly kind: 'json';
   readonly status: number;
   readonly headers: DemoHeaders;

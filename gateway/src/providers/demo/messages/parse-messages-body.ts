@@ -10,7 +10,7 @@ import { parseThinking } from './parse-thinking.ts';
 import { parseTurns } from './parse-turns.ts';
 
 /** The version from which sampling parameters and two uses of blocks are refused (the vendor's migration page, 2026-10-21). */
-export const VERSION_WITHOUT_SAMPLING = '2026-10-21';
+const VERSION_WITHOUT_SAMPLING = '2026-10-21';
 
 const TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
 const SAMPLING = {

@@ -7,7 +7,7 @@ import { synthesizeNumber } from './synthesize-number.ts';
 import { synthesizeString } from './synthesize-string.ts';
 
 /** What a value is made for and from. */
-export interface SynthesisRequest {
+interface SynthesisRequest {
   /** The user's message; strings and numbers are taken from it. */
   readonly text: string;
   /** `arguments` of a tool may pass over rules that this file does not know; an `answer` has promised to fit. */

@@ -1,11 +1,10 @@
 /** Owns the tests' ways of asking the demo model: directly, and as a server for the vendors' SDKs. Asserts nothing. */
-import type { DemoCall } from '../demo-call.ts';
-import { demoResponse } from '../demo-response.ts';
+import type { DemoCall, DemoReply } from '../demo-call.ts';
 import { renderDemoAnswer, renderDemoTokenCount } from '../render-demo-answer.ts';
 
 type Protocol = DemoCall['protocol'];
 
-export interface Asked {
+interface Asked {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   /** The body as it would go over the wire. */
@@ -35,10 +34,25 @@ export function serveDemo(): { readonly url: string; readonly stop: () => Promis
       const call = { body: (await request.json()) as unknown, requestId: `req_${++served}`, nowMs: 1_760_000_000_123 };
       const version = request.headers.get('anthropic-version');
       const messages = { ...call, protocol: 'messages', ...(version === null ? {} : { version }) } as const;
-      if (pathname === '/v1/messages/count_tokens') return demoResponse(renderDemoTokenCount(messages), request.signal);
+      if (pathname === '/v1/messages/count_tokens') return toResponse(renderDemoTokenCount(messages));
       const asked = pathname === '/v1/messages' ? messages : ({ ...call, protocol: 'chat' } as const);
-      return demoResponse(renderDemoAnswer(asked), request.signal, () => Promise.resolve());
+      return toResponse(renderDemoAnswer(asked));
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+}
+
+/** A streamed reply is pulled record by record, so that an SDK sees them arrive apart. */
+function toResponse(reply: DemoReply): Response {
+  const headers = new Headers(reply.headers.map(([name, value]): [string, string] => [name, value]));
+  if (reply.kind === 'json') return new Response(reply.body, { status: reply.status, headers });
+  const records = reply.records[Symbol.iterator]();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const next = records.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(next.value.bytes);
+    },
+  });
+  return new Response(body, { status: reply.status, headers });
 }

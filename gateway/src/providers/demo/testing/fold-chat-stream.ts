@@ -26,7 +26,7 @@ interface Chunk {
   readonly usage?: unknown;
 }
 
-export interface FoldedChoice {
+interface FoldedChoice {
   content: string;
   reasoning: string;
   calls: { id: string; name: string; arguments: string }[];

@@ -1,0 +1,87 @@
+/** Owns the OpenAPI operations of the paths that call a model. */
+import { CHAT_ERROR_STATUSES, errorResponses, MESSAGES_ERROR_STATUSES } from './error-responses.ts';
+import { CALL_HEADERS } from './response-headers.ts';
+import { type OpenapiPart, refTo, words } from './schema-parts.ts';
+
+const VERSIONS = ['2023-06-01', '2026-10-21'];
+const VERSION_HEADERS = ['anthropic-version', 'provider-version'].map((name) => ({
+  name,
+  in: 'header',
+  required: false,
+  description: 'Protocol version; both names mean the same. Absent: 2023-06-01.',
+  schema: words(VERSIONS, 'A version.'),
+}));
+
+const CHAT_STREAM =
+  'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
+  'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it. ' +
+  'Comment lines (`: keep-alive`) may come in between.';
+const MESSAGES_STREAM =
+  'With `stream: true`: records `event: <type>` and `data: <MessageEvent>`, each followed by a blank line: `message_start`, content blocks one ' +
+  'after another, `message_delta`, `message_stop`. `ping` may come at any time. A failure after the first byte is an `error` event without `message_stop`.';
+
+const jsonBody = (schema: string): OpenapiPart => {
+  return { required: true, content: { 'application/json': { schema: refTo(schema) } } };
+};
+
+/** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
+const answer = (schema: string, record: string, stream: string): OpenapiPart => ({
+  description: `The answer. ${stream}`,
+  headers: CALL_HEADERS,
+  content: {
+    'application/json': { schema: refTo(schema) },
+    'text/event-stream': {
+      schema: {
+        type: 'string',
+        description: stream,
+        contentMediaType: 'application/json',
+        contentSchema: refTo(record),
+      },
+    },
+  },
+});
+
+export const CALL_PATHS: OpenapiPart = {
+  '/v1/chat/completions': {
+    post: {
+      operationId: 'createChatCompletion',
+      summary: 'Create a chat completion',
+      tags: ['calls'],
+      requestBody: jsonBody('ChatCompletionRequest'),
+      responses: {
+        200: answer('ChatCompletion', 'ChatCompletionChunk', CHAT_STREAM),
+        ...errorResponses(CHAT_ERROR_STATUSES, 'ChatError'),
+      },
+    },
+  },
+  '/v1/messages': {
+    post: {
+      operationId: 'createMessage',
+      summary: 'Create a message',
+      tags: ['calls'],
+      parameters: VERSION_HEADERS,
+      requestBody: jsonBody('MessageRequest'),
+      responses: {
+        200: answer('Message', 'MessageEvent', MESSAGES_STREAM),
+        ...errorResponses(MESSAGES_ERROR_STATUSES, 'MessagesError'),
+      },
+    },
+  },
+  '/v1/messages/count_tokens': {
+    post: {
+      operationId: 'countMessageTokens',
+      summary: 'Count the tokens of a message',
+      tags: ['calls'],
+      parameters: VERSION_HEADERS,
+      requestBody: jsonBody('CountTokensRequest'),
+      responses: {
+        200: {
+          description: 'The count.',
+          headers: CALL_HEADERS,
+          content: { 'application/json': { schema: refTo('CountTokensResult') } },
+        },
+        ...errorResponses(MESSAGES_ERROR_STATUSES, 'MessagesError'),
+      },
+    },
+  },
+};
