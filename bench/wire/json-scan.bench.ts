@@ -1,7 +1,7 @@
 /** Measures the JSON scanner and splicer against JSON.parse. Run: `bun bench/wire/json-scan.bench.ts`. */
 
 import { member, stringValue } from '../../gateway/src/wire/json-node.ts';
-import { scanJson } from '../../gateway/src/wire/json-scan.ts';
+import { scanJson, startJsonScan } from '../../gateway/src/wire/json-scan.ts';
 import { spliceJson } from '../../gateway/src/wire/json-splice.ts';
 import { agentBody, chatBody } from './bodies.ts';
 import { measure, printTiming } from './measure.ts';
@@ -52,6 +52,18 @@ printTiming(
   'splice: nothing to change',
   measure(() => spliceJson(outline, [{ set: ['stream_options', 'include_usage'], json: 'true' }])),
 );
+
+const large = encode(Array.from({ length: 100 }, () => 'a line of code\n\t"quoted" '.repeat(11_000)));
+const stepsMs: number[] = [];
+const scan = startJsonScan(large);
+for (let outcome: unknown = 'more'; outcome === 'more'; ) {
+  const startedMs = performance.now();
+  outcome = scan.step(256 * 1024);
+  stepsMs.push(performance.now() - startedMs);
+}
+stepsMs.sort((a, b) => a - b);
+console.log(`\n${large.length} bytes in ${stepsMs.length} steps of 256 KiB`);
+console.log(`median ${stepsMs.at(stepsMs.length >> 1)?.toFixed(2)} ms, longest ${stepsMs.at(-1)?.toFixed(2)} ms`);
 
 function readModel(): string | undefined {
   const model = outline.ok ? member(outline.root, 'model') : undefined;

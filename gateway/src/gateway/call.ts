@@ -1,5 +1,6 @@
 /** Owns what is known of one call while it runs, from its arrival to its record. Decides nothing. */
 import type { Principal } from '../identity/principal.ts';
+import { newRequestId } from '../lib/request-id.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { Route } from '../routing/route.ts';
@@ -50,11 +51,6 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     settled: false,
     held: [],
   };
-}
-
-/** `req_` and the 32 hexadecimal digits of a UUIDv7. */
-export function newRequestId(): string {
-  return `req_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`;
 }
 
 function readSession(headers: Headers): string | null {

@@ -1,7 +1,7 @@
 /** Owns handing an answer to the client: a stream as it runs, an answer in one piece after its record is durable. */
 import { formatNanoUsd } from '../billing/money.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import type { AnswerFacts } from '../protocols/protocol.ts';
+import type { AnswerFacts, AnswerReading } from '../protocols/protocol.ts';
 import type { Route } from '../routing/route.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import type { Dispatch, Dispatched } from './dispatch.ts';
@@ -13,19 +13,21 @@ import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outco
 
 /** What a host answers that has no counter of tokens. */
 const NO_COUNTER = new Set([404, 405, 501]);
+/** A 404 about the model is an answer of the counter, not its absence (recorded at Anthropic, 2026). */
+const NAMES_MODEL = /"message"\s*:\s*"model:/;
 
 /** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
 export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
   if (dispatched.kind === 'stream') return streamReply(job.call, dispatched.relay.body());
   const { answer } = dispatched;
-  if (job.countOnly && NO_COUNTER.has(answer.head.status)) return estimateReply(job.call);
+  const isAbsent = NO_COUNTER.has(answer.head.status) && !NAMES_MODEL.test(answer.body.toString('latin1', 0, 500));
+  if (job.countOnly && isAbsent) return estimateReply(job.call);
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
-  const facts = job.countOnly ? null : await readFacts(job, answer);
+  const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
   return settled(job, answer, 200, answer.body, { failure: null, facts });
 }
 
-async function readFacts(job: Dispatch, answer: CollectedAnswer): Promise<AnswerFacts> {
-  const reading = await readAnswerBody(answer.body, job.protocol);
+function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
   if (reading.kind === 'nonsense') {
     throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
   }

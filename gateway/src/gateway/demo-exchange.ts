@@ -3,7 +3,7 @@ import type { DemoCall, DemoReply } from '../providers/demo/demo-call.ts';
 import { renderDemoAnswer, renderDemoTokenCount } from '../providers/demo/render-demo-answer.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
-import type { UpstreamTap } from './stream-relay.ts';
+import type { UpstreamTap } from './relay-settings.ts';
 
 /** Starts at the next turn, so that the listener can be connected first. */
 export class DemoExchange implements UpstreamTap {

@@ -11,7 +11,8 @@ import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
 import type { Gate } from './gate.ts';
 import { openRelay } from './open-relay.ts';
-import type { StreamRelay, UpstreamTap } from './stream-relay.ts';
+import type { UpstreamTap } from './relay-settings.ts';
+import type { StreamRelay } from './stream-relay.ts';
 import { asksForUsage, forwardedHeaders, renderUpstreamBody } from './upstream-request.ts';
 
 /** What the line has in its hands when it dispatches. */

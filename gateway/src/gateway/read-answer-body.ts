@@ -10,7 +10,7 @@ const FACT_BYTES_MAX = 64 * 1024;
 const MANY = 1_000_000_000;
 
 /** @returns `nonsense` for bytes that are not JSON */
-export async function readAnswerBody(bytes: Buffer, protocol: Protocol): Promise<AnswerReading> {
+export function readAnswerBody(bytes: Buffer, protocol: Protocol): AnswerReading | Promise<AnswerReading> {
   if (bytes.length > PARSED_BYTES_MAX) return readInSteps(bytes, protocol);
   try {
     return protocol.readAnswer(JSON.parse(bytes.toString('utf8')));

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import type { Gauge } from '../admission/capacity.ts';
 import type { Limits } from '../config/limits.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { type Deadline, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
 
 /** Bytes of a body and how to give their share of the process's memory back: exactly once, when the call is over. */
 export interface HeldBody {
@@ -17,9 +17,10 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
  * Reads the whole body. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
  * `body_too_large`, `body_timeout`, `over_capacity`, `client_left`.
  */
-export async function readBody(request: Request, limits: Limits, gauge: Gauge): Promise<HeldBody> {
-  checkType(request.headers.get('content-type'));
-  const coding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+export function readBody(request: Request, limits: Limits, gauge: Gauge): HeldBody | Promise<HeldBody> {
+  const { headers } = request;
+  checkType(headers.get('content-type'));
+  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (coding !== 'identity' && coding !== 'gzip') {
     throw new CallFailure(
       'encoding_unsupported',
@@ -27,9 +28,26 @@ export async function readBody(request: Request, limits: Limits, gauge: Gauge): 
       { closeConnection: true },
     );
   }
+  const length = headers.get('content-length');
   const claim = new Claim(gauge, limits.bodyBytesMax);
+  if (length === null) return hold(readChunks(request, claim), coding, claim, limits);
+  claim.growTo(Number(length));
+  const body = request.arrayBuffer();
+  // Most bodies came with their headers: then nobody needs to wait, nor to watch the clock.
+  const arrived = coding === 'identity' ? Bun.peek(body) : body;
+  if (arrived instanceof Promise) return hold(body.then(Buffer.from), coding, claim, limits);
+  return { bytes: Buffer.from(arrived), release: () => claim.release() };
+}
+
+/** Waits for the bytes, within the time that a body may take, and inflates them. */
+async function hold(
+  body: Promise<Buffer>,
+  coding: 'identity' | 'gzip',
+  claim: Claim,
+  limits: Limits,
+): Promise<HeldBody> {
   try {
-    const raw = await readWithin(request, claim, limits);
+    const raw = await within(body, limits);
     const bytes = coding === 'gzip' ? await inflate(raw, claim, limits) : raw;
     return { bytes, release: () => claim.release() };
   } catch (error) {
@@ -58,14 +76,18 @@ class Claim {
         { closeConnection: true },
       );
     }
-    if (bytes <= this.#held) return;
-    if (!this.#gauge.take(bytes - this.#held)) {
+    if (bytes > this.#held) this.growBy(bytes - this.#held);
+  }
+
+  /** Takes so many bytes more: what a body inflates to is held beside its compressed bytes, each within its own bound. */
+  growBy(bytes: number): void {
+    if (!this.#gauge.take(bytes)) {
       throw new CallFailure('over_capacity', 'too many request bodies are held at once; try again shortly', {
         closeConnection: true,
         retryAfterSeconds: 1,
       });
     }
-    this.#held = bytes;
+    this.#held += bytes;
   }
 
   release(): void {
@@ -82,12 +104,11 @@ function checkType(contentType: string | null): void {
   });
 }
 
-function readWithin(request: Request, claim: Claim, limits: Limits): Promise<Buffer> {
-  const length = request.headers.get('content-length');
-  if (length !== null) claim.growTo(Number(length));
+function within(body: Promise<Buffer>, limits: Limits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
       dueMs: performance.now() + limits.bodyTimeoutMs,
+      slot: UNWATCHED,
       onDue() {
         unwatchDeadline(deadline);
         reject(
@@ -98,9 +119,7 @@ function readWithin(request: Request, claim: Claim, limits: Limits): Promise<Buf
       },
     };
     watchDeadline(deadline);
-    const bytes =
-      length === null ? readChunks(request, claim) : request.arrayBuffer().then((body) => Buffer.from(body));
-    bytes
+    body
       .then(resolve, (error) => reject(error instanceof CallFailure ? error : left(error)))
       .finally(() => {
         unwatchDeadline(deadline);
@@ -131,7 +150,7 @@ function inflate(raw: Buffer, claim: Claim, limits: Limits): Promise<Buffer> {
     gunzip(raw, { maxOutputLength: Math.max(1, most) }, (error, bytes) => {
       try {
         if (error === null) {
-          claim.growTo(raw.length + bytes.length);
+          claim.growBy(bytes.length);
           resolve(bytes);
         } else reject(gzipFailure(error, most, limits));
       } catch (failure) {

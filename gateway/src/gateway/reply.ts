@@ -1,6 +1,7 @@
 /** Owns the headers and bodies of what a caller of the line gets. Contract, 5, 6 and 8. */
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { Call } from './call.ts';
@@ -53,9 +54,9 @@ export function estimateReply(call: Call): Response {
   return Response.json({ input_tokens }, { headers: routeHeaders(call) });
 }
 
-/** A refusal or a fault, in the words of the caller's protocol. */
+/** A refusal or a fault, in the words of the caller's protocol. They may quote what the caller sent, but never a key. */
 export function failureReply(failure: CallFailure, protocol: Protocol, requestId: string): Response {
-  return new Response(protocol.renderError(failure, requestId), {
+  return new Response(maskKeys(protocol.renderError(failure, requestId)), {
     status: failure.status(protocol.name),
     headers: failureHeaders(failure, requestId),
   });

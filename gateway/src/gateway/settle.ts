@@ -2,6 +2,7 @@
 import { costNanoUsd } from '../billing/cost.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
@@ -64,6 +65,11 @@ function countUsage(call: Call, facts: AnswerFacts | null): Usage {
   };
 }
 
+/** What a caller or an upstream wrote, for the record: a key sent in the wrong place must not be kept. */
+function masked(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : maskKeys(text);
+}
+
 function buildRecord(
   call: Call,
   { status, failure, facts }: Outcome,
@@ -80,11 +86,11 @@ function buildRecord(
     workspace: principal.workspaceId,
     key_id: principal.keyId,
     key_name: principal.keyName,
-    end_user: call.facts?.endUser ?? null,
-    session: call.session,
+    end_user: masked(call.facts?.endUser),
+    session: masked(call.session),
     protocol: call.protocol,
-    model: call.facts?.model ?? null,
-    served_model: facts?.model ?? (call.dispatched ? (route?.upstream.model ?? null) : null),
+    model: masked(call.facts?.model),
+    served_model: masked(facts?.model ?? (call.dispatched ? route?.upstream.model : null)),
     provider: call.dispatched ? (route?.upstream.provider ?? null) : null,
     stream: call.facts?.stream ?? false,
     status,

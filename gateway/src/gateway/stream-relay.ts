@@ -2,10 +2,9 @@
  * Owns one streamed answer between upstream and client: records are observed and passed on as bytes, the end is held
  * back until the record is durable, and whatever breaks after the first byte is told in-band.
  */
-import type { Limits } from '../config/limits.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { type Deadline, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
-import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import type { RecordVerdict, StreamObserver } from '../protocols/protocol.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { UpstreamFailure } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
@@ -13,39 +12,18 @@ import { startSseDecoder } from '../wire/sse-decoder.ts';
 import { rawBytes, type SseOutput, type SseRecord } from '../wire/sse-record.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { type DirectController, Outbox, type OutboxListener } from './outbox.ts';
-import type { Outcome } from './settle.ts';
+import { BLANK_LINE, beginsLikeEvents, isEventStream, LineEndKeeper, wholeRecord } from './record-bytes.ts';
+import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
 import { failureOfErrorWords, failureOfTransport, headerOf } from './upstream-outcome.ts';
-
-/** The upstream side of a relay: an HTTP exchange or the demo. */
-export interface UpstreamTap {
-  pause(): void;
-  resume(): void;
-  abort(): void;
-}
-
-/** What the relay is given. `settle` is called once and resolves when the record is durable. */
-export interface RelaySettings {
-  readonly protocol: Protocol;
-  readonly requestId: string;
-  readonly withholdUsage: boolean;
-  readonly limits: Limits;
-  settle(outcome: Outcome): Promise<void>;
-  /** Upstream's words, without secrets. */
-  scrub(bytes: Buffer): Buffer;
-  onFirstByte(): void;
-  onFailure(failure: CallFailure): void;
-  onClosed(): void;
-}
-
-/** How a streamed call began: as a stream, or with an answer in one piece (an error body). */
-export type RelayStart = { readonly kind: 'stream' } | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
 
 /** How long upstream may go on after its last word, so that its connection can be used again and its usage read. */
 const LINGER_MS = 2_000;
+const PREAMBLE_BYTES_MAX = 16 * 1024;
 
 export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   readonly started: Promise<RelayStart>;
   dueMs: number;
+  slot = UNWATCHED;
   readonly #settings: RelaySettings;
   readonly #observer: StreamObserver;
   readonly #decoder;
@@ -54,12 +32,17 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #reject!: (failure: CallFailure) => void;
   #tap: UpstreamTap | null = null;
   #collector: AnswerCollector | null = null;
+  /** The head names no event stream; the first byte of the body will tell whether it is one all the same. */
+  #mayBeStream = false;
   /** `waiting` for upstream, `open` to the client, `failing`: an error was passed on, `ended`: being settled, or settled. */
   #phase: 'waiting' | 'open' | 'failing' | 'ended' = 'waiting';
   #failure: CallFailure | null = null;
   #anyRecord = false;
+  #preamble = Buffer.alloc(0);
+  readonly #lineEnds = new LineEndKeeper();
   #upstreamDone = false;
   #paused = false;
+  #lastSpanBytes = 0;
 
   constructor(settings: RelaySettings) {
     this.#settings = settings;
@@ -106,6 +89,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#settings.onFirstByte();
     const type = headerOf(head, 'content-type') ?? '';
     if (head.status === 200 && headerOf(head, 'content-encoding') === null && isEventStream(type)) return;
+    this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
     this.#collector = new AnswerCollector(this.#settings.limits, () => this.#tap?.abort());
     this.#collector.onHead(head);
     this.#collector.done.then(
@@ -115,10 +99,15 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   }
 
   onBody(span: Uint8Array): void {
+    if (this.#mayBeStream) {
+      this.#mayBeStream = false;
+      if (beginsLikeEvents(span)) this.#collector = null;
+    }
     if (this.#collector !== null) {
       this.#collector.onBody(span);
       return;
     }
+    this.#lastSpanBytes = span.length;
     for (const output of this.#decoder.push(span)) this.#take(output);
     if (this.#phase === 'open' || this.#phase === 'failing') this.#flush();
   }
@@ -141,8 +130,9 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     else this.#fail(failureOfTransport(failure));
   }
 
+  /** Pauses before the limit is passed, not after: what upstream's socket has read cannot be put back. */
   onBacklog(bytes: number): void {
-    if (this.#paused || bytes <= this.#settings.limits.slowReaderBytesMax) return;
+    if (this.#paused || bytes + this.#lastSpanBytes <= this.#settings.limits.slowReaderBytesMax) return;
     this.#paused = true;
     this.#tap?.pause();
   }
@@ -163,7 +153,8 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     } else if (this.#phase === 'ended') {
       this.#endLinger(nowMs);
     } else if (this.#outbox.full) {
-      this.#giveUp('reader_too_slow', 200);
+      if (this.#isStuck(nowMs)) this.#giveUp('reader_too_slow', 200);
+      else this.#rest();
     } else if (this.#phase === 'open') {
       this.#outbox.put(this.#settings.protocol.keepAlive);
       this.#flush();
@@ -183,27 +174,35 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       return;
     }
     if (output.kind !== 'event') {
-      if (this.#phase === 'open') this.#outbox.put(rawBytes(output));
+      this.#takeSilent(output);
       return;
     }
-    this.#takeEvent(output);
+    const verdict = this.#observer.observe(output);
+    if (this.#phase !== 'failing') this.#act(output, verdict);
   }
 
-  #takeEvent(record: SseRecord): void {
-    const verdict = this.#observer.observe(record);
-    if (this.#phase === 'failing') return;
+  /** What carries no event waits for the first one, so that an error may still be a status; but not without bound. */
+  #takeSilent(record: SseRecord): void {
+    if (this.#phase === 'open') this.#outbox.put(this.#lineEnds.passed(rawBytes(record)));
+    if (this.#phase !== 'waiting') return;
+    this.#preamble = Buffer.concat([this.#preamble, rawBytes(record)]);
+    if (this.#preamble.length > PREAMBLE_BYTES_MAX) this.#commit();
+  }
+
+  #act(record: SseRecord, verdict: RecordVerdict): void {
     switch (verdict) {
       case 'pass':
-        this.#forward(rawBytes(record));
+        this.#forward(this.#lineEnds.passed(rawBytes(record)));
         return;
       case 'replace':
-        this.#forward(this.#observer.replacement ?? rawBytes(record));
+        this.#forward(this.#lineEnds.passed(this.#observer.replacement ?? rawBytes(record)));
         return;
       case 'withhold':
+        this.#outbox.put(this.#lineEnds.withheld(record));
         return;
       case 'terminal':
         this.#commit();
-        this.#end(rawBytes(record), null);
+        this.#end(wholeRecord(this.#lineEnds.passed(rawBytes(record))), null);
         return;
       case 'error':
         this.#takeError(record);
@@ -214,13 +213,14 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
   }
 
-  /** A tail that no blank line ended counts where it is the end itself, as clients read it too; else it was cut. */
+  /** A tail that no blank line ended counts where it is whole, as clients read it too; else it was cut. */
   #takeTail(output: SseOutput): void {
-    if (output.kind !== 'event' || this.#phase === 'ended' || this.#phase === 'failing') return;
-    if (this.#observer.observe(output) === 'terminal') {
-      this.#commit();
-      this.#end(rawBytes(output), null);
-    }
+    if (output.kind === 'problem' || this.#phase === 'ended' || this.#phase === 'failing') return;
+    const verdict = output.kind === 'event' ? this.#observer.observe(output) : 'pass';
+    if (verdict === 'nonsense') return;
+    if (output.kind === 'event') this.#act(output, verdict);
+    else this.#takeSilent(output);
+    if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(BLANK_LINE);
   }
 
   /** Before the first byte an error is a status; after it, upstream's own record is passed on and nothing follows it. */
@@ -234,7 +234,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
     this.#failure = failure;
     this.#settings.onFailure(failure);
-    this.#outbox.put(this.#settings.scrub(Buffer.from(rawBytes(record))));
+    this.#outbox.put(this.#settings.scrub(wholeRecord(this.#lineEnds.passed(rawBytes(record)))));
     this.#phase = 'failing';
     this.dueMs = performance.now() + LINGER_MS;
   }
@@ -254,7 +254,12 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #rest(): void {
     if (this.#phase !== 'open') return;
     const { keepAliveMs, slowReaderTimeoutMs } = this.#settings.limits;
-    this.dueMs = performance.now() + (this.#outbox.full ? slowReaderTimeoutMs : keepAliveMs);
+    this.dueMs = this.#outbox.full ? this.#outbox.stuckSinceMs + slowReaderTimeoutMs : performance.now() + keepAliveMs;
+  }
+
+  /** The client has taken nothing for the whole of its time: what upstream sends meanwhile gives it no new time. */
+  #isStuck(nowMs: number): boolean {
+    return this.#outbox.full && nowMs >= this.#outbox.stuckSinceMs + this.#settings.limits.slowReaderTimeoutMs;
   }
 
   /** From here on the status is 200. */
@@ -262,6 +267,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'open';
     this.dueMs = performance.now() + this.#settings.limits.keepAliveMs;
+    this.#outbox.put(this.#preamble);
     this.#resolve({ kind: 'stream' });
   }
 
@@ -331,6 +337,10 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   /** After the end: first upstream has had its time to end as well, then the client its time to take the rest. */
   #endLinger(nowMs: number): void {
     if (this.#upstreamDone) {
+      if (this.#outbox.full && !this.#isStuck(nowMs)) {
+        this.dueMs = this.#outbox.stuckSinceMs + this.#settings.limits.slowReaderTimeoutMs;
+        return;
+      }
       this.#outbox.kill();
       unwatchDeadline(this);
       return;
@@ -368,8 +378,4 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (this.#phase === 'ended') this.dueMs = performance.now() + this.#settings.limits.slowReaderTimeoutMs;
     this.#tidy();
   }
-}
-
-function isEventStream(contentType: string): boolean {
-  return contentType.trim().toLowerCase().startsWith('text/event-stream');
 }

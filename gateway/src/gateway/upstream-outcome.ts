@@ -64,7 +64,9 @@ export function failureOfErrorWords(type: string, status: number | null, words: 
 /** Whole seconds, 1 to 60: what is longer would put clients that obey any value to sleep for hours. */
 function readRetryAfter(value: string | null): number {
   const text = value?.trim() ?? '';
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  // Dates begin with the name of a day; `Date.parse` would take `-1` for a year.
+  const dateMs = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (dateMs - Date.now()) / 1000;
   if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS_DEFAULT;
   return Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
 }

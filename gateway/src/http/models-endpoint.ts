@@ -94,17 +94,23 @@ function cutPage(
       'limit',
     );
   }
-  const after = query.get('after_id');
-  const before = query.get('before_id');
-  const start = after === null ? 0 : models.findIndex(({ id }) => id === after) + 1;
-  const end =
-    before === null
-      ? models.length
-      : Math.max(
-          0,
-          models.findIndex(({ id }) => id === before),
-        );
+  const after = findCursor(models, query, 'after_id');
+  const before = findCursor(models, query, 'before_id');
+  const start = after === null ? 0 : after + 1;
+  const end = before ?? models.length;
   const from = before === null ? start : Math.max(start, end - limit);
   const to = before === null ? Math.min(end, start + limit) : end;
   return { models: models.slice(from, to), more: before === null ? to < end : from > start };
+}
+
+/** Where the model that a cursor names stands; null without that cursor. One that names none would begin the list again. */
+function findCursor(models: readonly RenderedModel[], query: URLSearchParams, cursor: string): number | null {
+  const wanted = query.get(cursor);
+  if (wanted === null) return null;
+  const index = models.findIndex(({ id }) => id === wanted);
+  if (index >= 0) return index;
+  throw invalidRequest(
+    `${cursor}: found ${JSON.stringify(wanted.slice(0, 256))}; expected the id of a model in this list`,
+    cursor,
+  );
 }

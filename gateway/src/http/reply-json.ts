@@ -1,7 +1,7 @@
 /** Owns the small replies of routes that are not calls. */
 import { CallFailure } from '../errors/call-failure.ts';
-import { newRequestId } from '../gateway/call.ts';
 import { baseHeaders, failureReply } from '../gateway/reply.ts';
+import { newRequestId } from '../lib/request-id.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import type { Protocol } from '../protocols/protocol.ts';

@@ -52,7 +52,7 @@ export const ROUTES: readonly RouteRow[] = [
   row('openapi', ['GET', 'HEAD'], 'anyone', ['/openapi.json']),
   row('root', ['GET', 'HEAD'], 'anyone', ['/']),
   row('hello', ['HEAD', 'GET'], 'anyone', ['/api/hello']),
-  row('console', ['GET', 'HEAD'], 'anyone', ['/app']),
+  row('console', ['GET', 'HEAD'], 'anyone', ['/app', '/app/']),
   row('console', ['GET', 'HEAD'], 'anyone', ['/app'], true),
 ];
 

@@ -51,10 +51,19 @@ export function checkInteger(node: JsonNode, path: string, least: number, nullab
 export function checkText(node: JsonNode, path: string, charsMax: number, charsMin = 0): string {
   const value = stringValue(node);
   const expected = `a string of ${charsMin} to ${charsMax} characters without control characters`;
-  if (value === undefined || value.length < charsMin || value.length > charsMax || hasControl(value)) {
+  if (value === undefined || value.length < charsMin || isLonger(value, charsMax) || hasControl(value)) {
     throw refuse(path, node, expected);
   }
   return value;
+}
+
+/** Whether a text has more than so many characters: code points, as people and JSON Schema count them. */
+export function isLonger(text: string, charsMax: number): boolean {
+  if (text.length <= charsMax) return false;
+  if (text.length > charsMax * 2) return true;
+  let chars = 0;
+  for (const _ of text) chars += 1;
+  return chars > charsMax;
 }
 
 /** The elements of an array of at most `most`. */

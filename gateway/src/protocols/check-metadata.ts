@@ -1,7 +1,7 @@
 /** Owns the check of a request's `metadata`: how many characters its keys and values have. */
 import type { Limits } from '../config/limits.ts';
 import { children, type JsonNode, memberName, stringValue } from '../wire/json-node.ts';
-import { checkKind, checkText, refuse } from './check-member.ts';
+import { checkKind, checkText, isLonger, refuse } from './check-member.ts';
 
 /** Null counts as absent; values that are no strings pass (they are for upstream to judge). */
 export function checkMetadata(node: JsonNode, limits: Limits): void {
@@ -9,7 +9,7 @@ export function checkMetadata(node: JsonNode, limits: Limits): void {
   checkKind(node, 'metadata', ['object'], 'an object');
   for (const value of children(node)) {
     const name = memberName(value);
-    if (name.length > limits.metadataKeyMax) {
+    if (isLonger(name, limits.metadataKeyMax)) {
       throw refuse('metadata', node, `keys of at most ${limits.metadataKeyMax} characters`);
     }
     if (stringValue(value) !== undefined) checkText(value, `metadata.${name}`, limits.metadataValueMax);

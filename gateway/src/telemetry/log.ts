@@ -1,6 +1,7 @@
 /** Owns the process's log: JSON lines on standard error, never a body, a key or a credential. */
 import { pino } from 'pino';
 import type { CallLog } from '../gateway/call-log.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
 
 /** The process's log. */
 export type Log = ReturnType<typeof pino>;
@@ -30,6 +31,7 @@ function describe(cause: unknown): string {
   return cut(`${cause.stack ?? cause.message}${below}`);
 }
 
-function cut(text: string): string {
+function cut(given: string): string {
+  const text = maskKeys(given);
   return text.length > TEXT_CHARS_MAX ? `${text.slice(0, TEXT_CHARS_MAX)}…` : text;
 }

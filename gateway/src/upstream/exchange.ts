@@ -2,7 +2,7 @@
  * Owns one HTTP request and its response on one connection: time limits, back-pressure both ways, abort, and the one
  * free retry of a stale idle connection. Knows no wire format of models and takes no decision about other retries.
  */
-import { type Deadline, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { type Connection, type ConnectionUser, dial, giveBack, takeIdle } from './connection.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from './failure.ts';
@@ -42,6 +42,7 @@ type Phase = 'connect' | 'first_byte' | 'body' | 'over';
 /** One exchange; starts at construction. */
 export class Exchange implements ConnectionUser, Deadline {
   dueMs: number;
+  slot = UNWATCHED;
   readonly #request: ExchangeRequest;
   readonly #limits: ExchangeLimits;
   readonly #listener: ExchangeListener;

@@ -74,7 +74,7 @@ import { firstStop, skipBytes, stopsIn } from './json-word-view.ts';
 
 /**
  * Reads up to `limit`, where a token may be left half read; an escape or a literal that begins before it is read whole. Returns
- * the fault at which it stopped, or NO_FAULT. One long function on purpose: called token by token it is three times as slow,
+ * the fault at which it stopped, or NO_FAULT. One long function on purpose: split by token it took twice as long,
  * because the engine keeps the position and what is expected next in registers only within one function.
  */
 export function readJson(state: ScanState, limit: number): number {
@@ -106,6 +106,8 @@ export function readJson(state: ScanState, limit: number): number {
         const kind = pos + 1 < end ? (ESCAPE_CLASS[bytes[pos + 1] as number] as number) : 0;
         if (kind === 1) {
           pos += 2;
+          // Escapes come in runs, and a run is faster byte by byte than by words.
+          while (pos + 1 < limit && bytes[pos] === BACKSLASH && ESCAPE_CLASS[bytes[pos + 1] as number] === 1) pos += 2;
           continue;
         }
         if (kind === 2 && pos + 6 <= end && hasFourDigits(bytes, pos + 2)) {

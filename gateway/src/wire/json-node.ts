@@ -96,6 +96,11 @@ export function memberName(node: JsonNode): string {
   return stringText(node.outline.bytes, node.keyStart, node.keyEnd);
 }
 
+/** Whether a value is the member of that name, compared without escapes; cheaper than `memberName`. */
+export function isNamed(node: JsonNode, name: string): boolean {
+  return node.keyStart >= 0 && hasKey(node.outline, node.index, name);
+}
+
 /** The value of a string without its escapes, or undefined for any other value. Lone surrogates stay as they were written. */
 export function stringValue(node: JsonNode): string | undefined {
   if (node.kind !== 'string') return undefined;

@@ -2,7 +2,7 @@
 
 import { BACKSLASH, ESCAPE_CLASS, HEX_DIGIT, literalByFirstByte } from './json-bytes.ts';
 import * as Fault from './json-faults.ts';
-import { expectedInNumber } from './json-number-grammar.ts';
+import { expectedInNumber, NUMBER_COMPLETE } from './json-number-grammar.ts';
 import { describeProblem, type JsonProblem, type JsonProblemCode, nameByte, quoteKey } from './json-problem.ts';
 import { pathOf } from './json-scan-path.ts';
 import * as State from './json-scan-state.ts';
@@ -149,5 +149,10 @@ function refuse(
 }
 
 function expectedBy(state: State.ScanState): string {
-  return EXPECTED[state.expecting] ?? expectedInNumber(state.numberState);
+  const expecting = isWholeNumber(state) ? State.AWAIT_SEPARATOR : state.expecting;
+  return EXPECTED[expecting] ?? expectedInNumber(state.numberState);
+}
+
+function isWholeNumber(state: State.ScanState): boolean {
+  return state.expecting === State.IN_NUMBER && NUMBER_COMPLETE[state.numberState] === 1;
 }

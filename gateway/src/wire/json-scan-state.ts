@@ -4,7 +4,7 @@
 import { clearKeySet, createKeySet, type KeySet } from './json-key-set.ts';
 import type { JsonScanLimits } from './json-limits.ts';
 import { NUMBER_START } from './json-number-grammar.ts';
-import { createTape, type JsonTape } from './json-tape.ts';
+import { clearTape, createTape, type JsonTape } from './json-tape.ts';
 import { viewWords, type WordView } from './json-word-view.ts';
 
 /** What the grammar expects next. */
@@ -91,8 +91,8 @@ export function createScanState(bytes: Uint8Array, limits: JsonScanLimits): Scan
 /** Gives the memory of an ended scan to the next one, unless a hostile text made it large. Call it once; the state is dead then. */
 export function releaseScanState(state: ScanState): void {
   if (state.keySets.some((set) => set.keys.length > SCRATCH_KEYS_MAX * 4 || set.unescaped.length > 4_096)) return;
-  state.tape.nodes = 0;
-  if (state.tape.chunks.length === 1) spare = { frames: state.frames, keySets: state.keySets, tape: state.tape };
+  clearTape(state.tape);
+  spare = { frames: state.frames, keySets: state.keySets, tape: state.tape };
 }
 
 function takeScratch(depthMax: number): ScanScratch {

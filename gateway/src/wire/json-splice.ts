@@ -1,6 +1,6 @@
 /** Owns changing single members of a JSON text while every other byte stays what it was. It decides nothing about which. */
 
-import { children, type JsonNode, type JsonOutline, memberName } from './json-node.ts';
+import { children, isNamed, type JsonNode, type JsonOutline } from './json-node.ts';
 
 /** A change, by the names of the members from the root: `{ set: ['stream_options', 'include_usage'], json: 'true' }`. */
 export type JsonEdit =
@@ -18,8 +18,10 @@ type EditTree = Map<string, EditTree | string | null>;
 interface Patch {
   readonly start: number;
   readonly end: number;
-  readonly text: string;
+  readonly text: Buffer;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Applies the edits and returns the new text in memory of its own, or the very same bytes when the text already is what the edits
@@ -29,7 +31,7 @@ interface Patch {
  */
 export function spliceJson(outline: JsonOutline, edits: readonly JsonEdit[]): Uint8Array {
   const patches: Patch[] = [];
-  patchObject(outline, outline.root, growTree(edits), [], patches);
+  patchObject(outline.root, growTree(edits), [], patches);
   const { bytes } = outline;
   const changes = patches.filter((patch) => !isSame(bytes, patch));
   return changes.length === 0 ? bytes : applyPatches(bytes, changes);
@@ -54,13 +56,7 @@ function growTree(edits: readonly JsonEdit[]): EditTree {
   return root;
 }
 
-function patchObject(
-  outline: JsonOutline,
-  node: JsonNode,
-  tree: EditTree,
-  path: readonly string[],
-  patches: Patch[],
-): void {
+function patchObject(node: JsonNode, tree: EditTree, path: readonly string[], patches: Patch[]): void {
   if (node.kind !== 'object') {
     if (![...tree.values()].some(sets)) return;
     const where = path.length === 0 ? 'the root' : `"${path.join('.')}"`;
@@ -68,29 +64,30 @@ function patchObject(
   }
   const members = children(node);
   const missing = new Map(tree);
+  const names = [...tree.keys()];
   /** The end of the last member that stays. */
   let stayedTo = -1;
   members.forEach((value, index) => {
-    const name = memberName(value);
-    const edit = missing.get(name);
-    missing.delete(name);
+    const name = names.find((candidate) => isNamed(value, candidate));
+    const edit = name === undefined ? undefined : missing.get(name);
+    if (name !== undefined) missing.delete(name);
     if (edit === null) {
       const next = members[index + 1];
-      if (stayedTo !== -1) patches.push({ start: (members[index - 1] as JsonNode).end, end: value.end, text: '' });
-      else patches.push({ start: value.keyStart, end: next === undefined ? value.end : next.keyStart, text: '' });
+      if (stayedTo !== -1) patches.push({ start: (members[index - 1] as JsonNode).end, end: value.end, text: NOTHING });
+      else patches.push({ start: value.keyStart, end: next === undefined ? value.end : next.keyStart, text: NOTHING });
       return;
     }
-    if (typeof edit === 'string') patches.push({ start: value.start, end: value.end, text: edit });
+    if (typeof edit === 'string') patches.push({ start: value.start, end: value.end, text: Buffer.from(edit) });
     else if (edit !== undefined && value.kind === 'null') {
       const text = renderTree(edit);
-      if (text !== '{}') patches.push({ start: value.start, end: value.end, text });
-    } else if (edit !== undefined) patchObject(outline, value, edit, [...path, name], patches);
+      if (text !== '{}') patches.push({ start: value.start, end: value.end, text: Buffer.from(text) });
+    } else if (name !== undefined && edit !== undefined) patchObject(value, edit, [...path, name], patches);
     stayedTo = value.end;
   });
   const added = renderMembers(missing);
   if (added === '') return;
   const at = stayedTo === -1 ? node.start + 1 : stayedTo;
-  patches.push({ start: at, end: at, text: stayedTo === -1 ? added : `,${added}` });
+  patches.push({ start: at, end: at, text: Buffer.from(stayedTo === -1 ? added : `,${added}`) });
 }
 
 /** The members that a tree sets, as text between braces; those that it removes are not there anyway. */
@@ -115,27 +112,23 @@ function contradiction(path: readonly string[]): TypeError {
 }
 
 function isSame(bytes: Uint8Array, patch: Patch): boolean {
-  const text = Buffer.from(patch.text);
-  return text.length === patch.end - patch.start && text.equals(bytes.subarray(patch.start, patch.end));
+  const { start, end, text } = patch;
+  return text.length === end - start && text.every((byte, index) => byte === bytes[start + index]);
 }
 
 function applyPatches(bytes: Uint8Array, patches: readonly Patch[]): Uint8Array {
   const ordered = patches.toSorted((a, b) => a.start - b.start || a.end - b.end);
-  const texts = ordered.map((patch) => Buffer.from(patch.text));
-  const changeBytes = ordered.reduce(
-    (sum, patch, index) => sum + (texts[index]?.length ?? 0) - (patch.end - patch.start),
-    0,
-  );
-  const result = Buffer.allocUnsafe(bytes.length + changeBytes);
+  let resultBytes = bytes.length;
+  for (const { start, end, text } of ordered) resultBytes += text.length - (end - start);
+  const result = Buffer.allocUnsafe(resultBytes);
   let from = 0;
   let to = 0;
-  ordered.forEach((patch, index) => {
-    result.set(bytes.subarray(from, patch.start), to);
-    to += patch.start - from;
-    result.set(texts[index] as Buffer, to);
-    to += texts[index]?.length ?? 0;
-    from = patch.end;
-  });
+  for (const { start, end, text } of ordered) {
+    result.set(bytes.subarray(from, start), to);
+    result.set(text, to + start - from);
+    to += start - from + text.length;
+    from = end;
+  }
   result.set(bytes.subarray(from), to);
   return result;
 }

@@ -71,6 +71,13 @@ export function readNode(tape: JsonTape, index: number, field: number): number {
   return (tape.chunks[index >> CHUNK_BITS] as Int32Array)[(index & (CHUNK_NODES - 1)) * NODE_INTS + field] as number;
 }
 
+/** Forgets the nodes of a scan that came to a problem. */
+export function clearTape(tape: JsonTape): void {
+  if (tape.chunks.length > 1) Object.assign(tape, createTape());
+  tape.nodes = 0;
+  tape.at = 0;
+}
+
 /** The finished tape in memory of its own, leaving `tape` empty for the next scan. */
 export function detachTape(tape: JsonTape): JsonTape {
   const { chunks, nodes, chunk, at } = tape;
@@ -78,9 +85,8 @@ export function detachTape(tape: JsonTape): JsonTape {
     Object.assign(tape, createTape());
     return { chunks, nodes, chunk, at };
   }
-  tape.nodes = 0;
-  tape.at = 0;
   const kept = chunk.slice(0, at);
+  clearTape(tape);
   return { chunks: [kept], nodes, chunk: kept, at };
 }
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 
 let url = '';
-let rig: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
+let rig: Bun.Subprocess<'pipe', 'pipe', 'inherit'>;
 
 beforeAll(async () => {
-  rig = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), '--port', '0'], {
-    stdin: 'ignore',
+  rig = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), '--port', '0', '--until-stdin-ends'], {
+    stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',
   });
@@ -37,6 +37,16 @@ async function call(model: string): Promise<Response> {
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'x' }] }),
   });
 }
+
+test('a rig told so ends with the process that started it', async () => {
+  const other = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), '--until-stdin-ends'], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+  });
+  await other.stdout.getReader().read();
+  other.stdin.end();
+  expect(await other.exited).toBe(0);
+});
 
 describe('over HTTP', () => {
   test('a script is set, followed, read back in the book, and forgotten at a reset', async () => {

@@ -1,7 +1,8 @@
 /** Shows that each fixture's `meta.json` says what its response really holds, so that other suites may lean on it. */
 import { describe, expect, test } from 'bun:test';
+import type { Usage } from '../../src/generation/usage.ts';
 import { isObject, splitRecords, sseDataOf, textOf } from './body-part.ts';
-import { type Fixture, type FixtureUsage, listFixtures, loadFixture } from './fixtures.ts';
+import { type Fixture, listFixtures, loadFixture } from './fixtures.ts';
 import type { Protocol } from './protocol.ts';
 
 type Json = Record<string, unknown>;
@@ -18,7 +19,7 @@ function messagesOf(fixture: Fixture): Json[] {
   return lines.filter((line) => line !== null && line !== '[DONE]').map((line): Json => JSON.parse(line ?? ''));
 }
 
-function chatUsage(messages: readonly Json[]): FixtureUsage | null {
+function chatUsage(messages: readonly Json[]): Usage | null {
   const usage = messages.map((message) => message.usage).findLast(isObject);
   if (usage === undefined) return null;
   const read = tokens(usage.prompt_tokens_details, 'cached_tokens');
@@ -33,7 +34,7 @@ function chatUsage(messages: readonly Json[]): FixtureUsage | null {
   };
 }
 
-function messagesUsage(messages: readonly Json[]): FixtureUsage | null {
+function messagesUsage(messages: readonly Json[]): Usage | null {
   const found = messages.flatMap((message) => [member(message.message, 'usage'), message.usage]).filter(isObject);
   if (found.length === 0) return null;
   const usage: Json = Object.assign({}, ...found);

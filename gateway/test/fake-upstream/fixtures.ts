@@ -1,17 +1,8 @@
 /** Owns reading the project's own small fixtures of provider interactions. Invented by us, so tests may rely on their words. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Usage } from '../../src/generation/usage.ts';
 import type { Protocol } from './protocol.ts';
-
-/** Counters in the project's own terms; `input` excludes cache reads and writes, `reasoning` is part of `output`. */
-export interface FixtureUsage {
-  readonly input: number;
-  readonly cache_read: number;
-  readonly cache_write_5m: number;
-  readonly cache_write_1h: number;
-  readonly output: number;
-  readonly reasoning: number;
-}
 
 /** What a fixture is about and what a correct reader finds in it. */
 export interface FixtureMeta {
@@ -20,7 +11,7 @@ export interface FixtureMeta {
   readonly stream: boolean;
   /** `complete` a good end; `error` an error body or in-band error; `truncated` the protocol's last event is missing. */
   readonly end: 'complete' | 'error' | 'truncated';
-  readonly usage: FixtureUsage | null;
+  readonly usage: Usage | null;
   /** The text of the answer, all text parts joined; absent for errors. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;

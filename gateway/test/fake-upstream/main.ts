@@ -1,4 +1,7 @@
-/** Owns the command line of the fake provider: `bun gateway/test/fake-upstream/main.ts --port N [--recordings DIR] [--keep-calls N]`. */
+/**
+ * Owns the command line of the fake provider: `bun gateway/test/fake-upstream/main.ts --port N [--recordings DIR]
+ * [--keep-calls N] [--until-stdin-ends]`. With the last one it ends when whoever holds its standard input does.
+ */
 import { parseArgs } from 'node:util';
 import { startFakeUpstream } from './start-fake-upstream.ts';
 
@@ -12,6 +15,7 @@ const { values } = parseArgs({
     port: { type: 'string', default: '0' },
     recordings: { type: 'string' },
     'keep-calls': { type: 'string', default: '100000' },
+    'until-stdin-ends': { type: 'boolean', default: false },
   },
 });
 
@@ -22,8 +26,9 @@ const fake = await startFakeUpstream({
 });
 console.log(`listening ${fake.port}`);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    fake.stop().then(() => process.exit(0));
-  });
-}
+const stop = (): void => {
+  fake.stop().then(() => process.exit(0));
+};
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+if (values['until-stdin-ends']) process.stdin.once('end', stop).resume();

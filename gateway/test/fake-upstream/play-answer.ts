@@ -1,8 +1,15 @@
 /** Owns carrying out a plan on a socket: writes with back-pressure, turns, waits. Decides nothing about the answer. */
-import type { Socket } from 'bun';
 import { unacknowledgedBytes } from './delivered.ts';
 import type { Step, WriteStep } from './plan-answer.ts';
 import { countPart, type OpenCall, type ServedBook } from './served.ts';
+
+/** What of a socket is needed to play an answer. */
+export interface PlayedOn {
+  /** Hands `length` bytes from `from` on to the kernel and tells how many it took; negative where the socket is closed. */
+  write(bytes: Uint8Array, from: number, length: number): number;
+  readonly localPort: number;
+  readonly remotePort: number;
+}
 
 /** How a plan ended: the plan's own end, or `gone` where the socket closed under it. */
 export type Played = Extract<Step, { do: 'end' }>['how'] | 'gone';
@@ -35,7 +42,7 @@ function countSent(call: OpenCall, step: WriteStep, before: number, after: numbe
  * (the rig's own routes).
  */
 export function playAnswer(
-  socket: Socket<unknown>,
+  socket: PlayedOn,
   steps: Iterable<Step>,
   call: OpenCall | null,
   book: ServedBook,

@@ -36,11 +36,13 @@ async function replay(calls: readonly Uint8Array[]): Promise<RawResponse[]> {
 }
 
 function expectReplay(recording: Recording, response: RawResponse): void {
+  const { body } = recording.response;
+  const expected = typeof body === 'string' ? body : JSON.stringify(body);
   const seen = {
     id: recording.id,
     status: response.status,
     type: headerOf(response, 'content-type'),
-    same: Buffer.compare(response.body, recordingBytes(recording)) === 0,
+    same: response.body.equals(recordingBytes(recording)) && response.body.equals(Buffer.from(expected)),
   };
   const type = recordingHeaders(recording).find(([name]) => name === 'content-type')?.[1];
   expect(seen).toEqual({ id: recording.id, status: recording.response.status, type: type ?? null, same: true });

@@ -7,6 +7,7 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { dataLatin1, learnTemplate, matchTemplate, type RecordTemplate } from '../record-template.ts';
+import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
 import { readUsage } from './usage.ts';
 
@@ -64,23 +65,24 @@ export class ChatStreamObserver implements StreamObserver {
     }
     const chunk = asObject(parsed);
     if (chunk === null) return 'nonsense';
-    return this.#observeChunk(record.event, chunk, text);
+    return this.#observeChunk(record, chunk, text);
   }
 
-  #observeChunk(event: string, chunk: JsonObject, text: string): RecordVerdict {
+  #observeChunk(record: SseRecord, chunk: JsonObject, text: string): RecordVerdict {
     const choices = asArray(chunk.choices);
     const usage = readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage);
     this.#usage = usage ?? this.#usage;
     this.#model = asText(chunk.model) ?? this.#model;
-    const error = chunk.error ?? (event === 'error' ? chunk : null);
+    const error = chunk.error ?? (record.event === 'error' ? chunk : null);
     if (error !== null && error !== undefined && error !== false && error !== '') {
       const type = asText(asObject(error)?.type) ?? 'error';
       this.failure = { type, message: messageOf(error), status: statusOf(error) };
       return 'error';
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));
-    if (choices.length === 0 && usage !== null && this.#settings.withholdUsage) return 'withhold';
-    const mended = this.#mendId(chunk);
+    const isUsageChunk = choices.length === 0 && (usage !== null || asObject(chunk.usage) !== null);
+    if (isUsageChunk && this.#settings.withholdUsage) return 'withhold';
+    const mended = this.#mendId(record, chunk);
     if (mended !== null) {
       this.replacement = mended;
       return 'replace';
@@ -100,11 +102,10 @@ export class ChatStreamObserver implements StreamObserver {
     if (index === 0) this.#finishReason = reason;
   }
 
-  #mendId(chunk: JsonObject): Buffer | null {
+  #mendId(record: SseRecord, chunk: JsonObject): Buffer | null {
     const id = asText(chunk.id);
     this.#id ??= id ?? this.#settings.fallbackId;
-    if (id === this.#id) return null;
-    return Buffer.from(`data: ${JSON.stringify({ ...chunk, id: this.#id })}\n\n`);
+    return id === this.#id ? null : withId(record, this.#id);
   }
 
   #learn(choice: JsonObject | null, chunk: JsonObject, text: string): void {

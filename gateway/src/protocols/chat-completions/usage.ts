@@ -2,6 +2,9 @@
 import type { Usage } from '../../generation/usage.ts';
 import { asCount, asObject } from '../json.ts';
 
+/** Where hosts without `prompt_tokens_details` say it: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
+const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
+
 /**
  * Null where a main counter is missing, negative or not an integer: then it does not hold. Details that do not hold
  * count as absent. `prompt_tokens` includes cache reads and writes; they are taken out of `input`.
@@ -13,20 +16,24 @@ export function readUsage(value: unknown): Usage | null {
   const completion = asCount(usage.completion_tokens);
   if (typeof prompt !== 'number' || typeof completion !== 'number') return null;
   const details = asObject(usage.prompt_tokens_details);
-  const read = detail(details?.cached_tokens) || detail(usage.prompt_cache_hit_tokens);
+  const read =
+    detail(details?.cached_tokens) || CACHE_READ_ELSEWHERE.reduce((found, name) => found || detail(usage[name]), 0);
   const written = detail(details?.cache_write_tokens);
   const cache_read = Math.min(read, prompt);
   const cache_write_5m = Math.min(written, prompt - cache_read);
   const reasoning = detail(asObject(usage.completion_tokens_details)?.reasoning_tokens);
   // Some hosts leave reasoning out of `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
-  const apart = reasoning > 0 && (usage.total_tokens === prompt + completion + reasoning || reasoning > completion);
+  const isWhole = usage.total_tokens === prompt + completion;
+  const apart =
+    !isWhole && reasoning > 0 && (usage.total_tokens === prompt + completion + reasoning || reasoning > completion);
   return {
     input: prompt - cache_read - cache_write_5m,
     cache_read,
     cache_write_5m,
     cache_write_1h: 0,
     output: apart ? completion + reasoning : completion,
-    reasoning,
+    // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
+    reasoning: apart ? reasoning : Math.min(reasoning, completion),
   };
 }
 

@@ -3,7 +3,7 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { dataLatin1, learnTemplate, matchTemplate, type RecordTemplate } from '../record-template.ts';
-import { generatedBytes } from './read-answer.ts';
+import { generatedBytes, statusOfType } from './read-answer.ts';
 import { EMPTY_TALLY, tallyUsage, type UsageTally, usageOf } from './usage.ts';
 
 const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];
@@ -72,8 +72,8 @@ export class MessagesStreamObserver implements StreamObserver {
       case 'error': {
         const error = asObject(event.error);
         const type = asText(error?.type) ?? 'api_error';
-        const status = type === 'overloaded_error' ? 529 : null;
-        this.failure = { type, message: asText(error?.message) ?? 'upstream gave no reason', status };
+        const message = asText(error?.message) ?? 'upstream gave no reason';
+        this.failure = { type, message, status: statusOfType(type) };
         return 'error';
       }
       default:

@@ -9,7 +9,11 @@ export function readAnswer(answer: unknown): AnswerReading {
   if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
   if (body.type === 'error') {
     const error = asObject(body.error);
-    return { kind: 'error', status: null, message: asText(error?.message) ?? 'upstream gave no reason' };
+    return {
+      kind: 'error',
+      status: statusOfType(error?.type),
+      message: asText(error?.message) ?? 'upstream gave no reason',
+    };
   }
   if (!Array.isArray(body.content)) return { kind: 'nonsense', message: 'the answer has no content' };
   const usage = usageOf(tallyUsage(EMPTY_TALLY, body.usage));
@@ -23,6 +27,12 @@ export function readAnswer(answer: unknown): AnswerReading {
       outputBytes: usage === null ? asArray(body.content).reduce<number>(addBlock, 0) : 0,
     },
   };
+}
+
+/** The status that an error's type stands for where it says more than that upstream failed. Source: wire reference B.8. */
+export function statusOfType(type: unknown): number | null {
+  if (type === 'overloaded_error') return 529;
+  return type === 'rate_limit_error' ? 429 : null;
 }
 
 function addBlock(bytes: number, block: unknown): number {

@@ -35,11 +35,14 @@ const COLUMNS = [
 
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
 
+/** A record's values in the order of the insert statement. */
+export type CallRecordValues = readonly (string | number | null)[];
+
 /**
  * The record's values in the order of the insert statement. `cost_nano_usd` stays a decimal string, which the strict
  * integer column turns into 64 bits exactly, or refuses.
  */
-export function callRecordValues(record: CallRecord): (string | number | null)[] {
+export function callRecordValues(record: CallRecord): CallRecordValues {
   const { usage } = record;
   return [
     record.request_id,
@@ -75,18 +78,7 @@ export function callRecordValues(record: CallRecord): (string | number | null)[]
 
 /** The record that a row holds; `cost_nano_usd` must have been read as text. */
 export function callRecordOfRow(row: CallRecordRow): CallRecord {
-  const {
-    seq: _,
-    input,
-    cache_read,
-    cache_write_5m,
-    cache_write_1h,
-    output,
-    reasoning,
-    stream,
-    attempts,
-    ...rest
-  } = row;
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, stream, attempts, ...rest } = row;
   return {
     ...rest,
     stream: stream === 1,

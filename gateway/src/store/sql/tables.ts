@@ -29,7 +29,6 @@ export interface ApiKeyRow {
 
 /** A call record with its counters beside the rest, flags as 0 or 1, and attempts as JSON text. */
 export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'stream' | 'attempts'> {
-  readonly seq: number;
   readonly stream: 0 | 1;
   readonly input: number;
   readonly cache_read: number;

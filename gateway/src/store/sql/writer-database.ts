@@ -1,15 +1,16 @@
 /** Owns what the writer does with its connection: one transaction for a batch of records, one for each administrative write. */
 import type { Database } from 'bun:sqlite';
-import type { CallRecord } from '../ports.ts';
-import { callRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
+import { type CallRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
 import { openWriteConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import type { WriterFault, WriterReply, WriteStatement } from './writer-messages.ts';
 
 export interface WriterDatabase {
-  /** Keeps a JSON list of records and a list of writes; answers once all that it does not name as failed is durable. */
-  keep(records: string | null, writes: readonly (readonly WriteStatement[])[]): WriterReply;
+  /** Keeps a JSON list of records, each the list of its values; answers once all that it does not name as failed is durable. */
+  keepRecords(list: string): WriterReply;
+  /** As `keepRecords`, for administrative writes. */
+  keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** @throws the fault that still keeps the disk from taking writes. */
   probe(): void;
   close(): void;
@@ -38,13 +39,13 @@ export function openWriterDatabase(path: string, databaseBytesMax: number | null
   }
   const insert = database.prepare(INSERT_CALL_RECORD);
 
-  function keepRecords(list: string): { index: number; fault: WriterFault }[] {
-    const records = JSON.parse(list) as CallRecord[];
+  function insertRows(list: string): { index: number; fault: WriterFault }[] {
+    const rows = JSON.parse(list) as CallRecordValues[];
     const refused: { index: number; fault: WriterFault }[] = [];
     inTransaction(database, () => {
-      for (let index = 0; index < records.length; index++) {
+      for (let index = 0; index < rows.length; index++) {
         try {
-          insert.run(...callRecordValues(records[index] as CallRecord));
+          insert.run(...(rows[index] as CallRecordValues));
         } catch (fault) {
           // A broken constraint undoes its own statement only; the rest of the batch is not to suffer for it.
           const failure = nameSqliteFault(fault);
@@ -65,12 +66,14 @@ export function openWriterDatabase(path: string, databaseBytesMax: number | null
   }
 
   return {
-    keep(records, writes) {
+    keepRecords(list) {
       let refused: { index: number; fault: WriterFault }[] = [];
-      const failed = records === null ? null : attempt(() => (refused = keepRecords(records)));
+      const failed = attempt(() => (refused = insertRows(list)));
+      return failed === null && refused.length === 0 ? true : { failed, refused, writes: [] };
+    },
+    keepWrites(writes) {
       const written = writes.map(write);
-      const whole = failed === null && refused.length === 0 && written.every((fault) => fault === null);
-      return whole ? true : { failed, refused, writes: written };
+      return written.every((fault) => fault === null) ? true : { failed: null, refused: [], writes: written };
     },
     probe() {
       inTransaction(database, () =>

@@ -13,16 +13,21 @@ self.onmessage = ({ data: request }: MessageEvent<WriterRequest>) => {
 
 function answer(request: WriterRequest): WriterReply {
   try {
+    if (typeof request === 'string') return opened(writer).keepRecords(request);
     if (request.kind === 'open') {
       writer = openWriterDatabase(request.path, request.databaseBytesMax, Date.now());
       return true;
     }
-    if (writer === null) throw new Error(`the writer was asked to ${request.kind} before it was opened`);
-    if (request.kind === 'batch') return writer.keep(request.records, request.writes);
-    if (request.kind === 'probe') writer.probe();
-    else writer.close();
+    if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
+    if (request.kind === 'probe') opened(writer).probe();
+    else opened(writer).close();
     return true;
   } catch (fault) {
     return failedReply(nameSqliteFault(fault));
   }
+}
+
+function opened(database: WriterDatabase | null): WriterDatabase {
+  if (database === null) throw new Error('the writer was asked to write before it was opened');
+  return database;
 }

@@ -7,7 +7,7 @@ declare const self: Worker;
 const answer = self.onmessage;
 
 self.onmessage = (event: MessageEvent<WriterRequest>) => {
-  const records = event.data.kind === 'batch' ? (event.data.records ?? '') : '';
+  const records = typeof event.data === 'string' ? event.data : '';
   if (records.includes('"exit"')) process.exit(1);
   if (records.includes('"throw"')) throw new Error('the writer broke');
   answer?.call(self, event);

@@ -1,0 +1,30 @@
+/** Owns what a stream's relay is given and how it says that it began. Holds no logic. */
+import type { Limits } from '../config/limits.ts';
+import type { CallFailure } from '../errors/call-failure.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
+import type { Outcome } from './settle.ts';
+
+/** The upstream side of a relay: an HTTP exchange or the demo. */
+export interface UpstreamTap {
+  pause(): void;
+  resume(): void;
+  abort(): void;
+}
+
+/** What the relay is given. `settle` is called once and resolves when the record is durable. */
+export interface RelaySettings {
+  readonly protocol: Protocol;
+  readonly requestId: string;
+  readonly withholdUsage: boolean;
+  readonly limits: Limits;
+  settle(outcome: Outcome): Promise<void>;
+  /** Upstream's words, without secrets. */
+  scrub(bytes: Buffer): Buffer;
+  onFirstByte(): void;
+  onFailure(failure: CallFailure): void;
+  onClosed(): void;
+}
+
+/** How a streamed call began: as a stream, or with an answer in one piece (an error body). */
+export type RelayStart = { readonly kind: 'stream' } | { readonly kind: 'collected'; readonly answer: CollectedAnswer };

@@ -1,0 +1,99 @@
+/** Tests of upstream-outcome.ts: the rows of contract 5 about upstream, and no row that blames the caller for its faults. */
+import { describe, expect, test } from 'bun:test';
+import { failureOfErrorWords, failureOfStatus, failureOfTransport, headerOf } from './upstream-outcome.ts';
+
+describe('a status', () => {
+  test.each([
+    [400, 'upstream_rejected', 400, 400],
+    [404, 'upstream_rejected', 404, 404],
+    [413, 'upstream_rejected', 413, 413],
+    [422, 'upstream_rejected', 422, 422],
+    [401, 'upstream_refused_us', 500, 500],
+    [402, 'upstream_refused_us', 500, 500],
+    [403, 'upstream_refused_us', 500, 500],
+    [408, 'upstream_timeout', 500, 504],
+    [429, 'upstream_rate_limited', 429, 429],
+    [500, 'upstream_failed', 500, 500],
+    [503, 'upstream_failed', 500, 500],
+    [504, 'upstream_timeout', 500, 504],
+    [529, 'upstream_overloaded', 500, 529],
+    [301, 'upstream_failed', 500, 500],
+    [201, 'upstream_failed', 500, 500],
+    [999, 'upstream_failed', 500, 500],
+  ] as const)('%d is %s: %d on chat, %d on messages', (status, kind, chat, messages) => {
+    const failure = failureOfStatus(status, null, 'words');
+    expect([failure.kind, failure.status('chat'), failure.status('messages')]).toEqual([kind, chat, messages]);
+  });
+
+  test('of a fault of upstream’s shows none of its words', () => {
+    for (const status of [401, 403, 408, 429, 500, 502, 504, 529]) {
+      expect(failureOfStatus(status, null, 'org-secret').message).not.toContain('org-secret');
+    }
+  });
+
+  test.each([
+    [null, 5],
+    ['', 5],
+    ['0', 1],
+    ['0.2', 1],
+    ['7', 7],
+    ['60', 60],
+    ['61', 60],
+    ['1e9', 5],
+    ['999999999999', 60],
+    ['-3', 5],
+    ['soon', 5],
+    ['Wed, 21 Oct 2099 07:28:00 GMT', 60],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', 1],
+  ])('of 429 with retry-after %p asks for %d s', (header, seconds) => {
+    expect(failureOfStatus(429, header, '').details.retryAfterSeconds).toBe(seconds);
+  });
+});
+
+describe('an error in words', () => {
+  test.each([
+    ['error', 400, 'upstream_rejected'],
+    ['error', 503, 'upstream_failed'],
+    ['overloaded_error', null, 'upstream_overloaded'],
+    ['rate_limit_error', null, 'upstream_rate_limited'],
+    ['invalid_request_error', null, 'upstream_failed'],
+  ] as const)('of type %s and status %p is %s', (type, status, kind) => {
+    expect(failureOfErrorWords(type, status, 'w').kind).toBe(kind);
+  });
+});
+
+describe('a fault of the connection', () => {
+  test.each([
+    ['connect', 'upstream_failed'],
+    ['tls', 'upstream_failed'],
+    ['connect_timeout', 'upstream_timeout'],
+    ['first_byte_timeout', 'upstream_timeout'],
+    ['idle_timeout', 'upstream_timeout'],
+    ['total_timeout', 'upstream_timeout'],
+    ['reset', 'upstream_failed'],
+    ['truncated', 'upstream_truncated'],
+    ['malformed', 'upstream_nonsense'],
+    ['too_large', 'upstream_nonsense'],
+    ['aborted', 'upstream_failed'],
+  ] as const)('%s is %s, and its cause is for the log only', (kind, wanted) => {
+    const failure = failureOfTransport({ kind, message: '10.0.0.7 refused' });
+    expect(failure.kind).toBe(wanted);
+    expect(failure.message).not.toContain('10.0.0.7');
+    expect(failure.details.cause).toBe('10.0.0.7 refused');
+    expect([401, 403, 429]).not.toContain(failure.status('chat'));
+  });
+});
+
+test('a header is found by its lower-case name', () => {
+  const head = {
+    status: 200,
+    headers: [
+      ['a', '1'],
+      ['b', '2'],
+    ],
+    framing: 'none',
+    lengthBytes: 0,
+    keepAlive: true,
+  } as const;
+  expect([headerOf(head, 'b'), headerOf(head, 'c')]).toEqual(['2', null]);
+});

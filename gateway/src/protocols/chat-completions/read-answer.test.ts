@@ -1,0 +1,86 @@
+/** Tests of read-answer.ts: an answer, an error in disguise, nonsense; and the bytes that stand for tokens nobody counted. */
+import { describe, expect, test } from 'bun:test';
+import { generatedBytes, messageOf, readAnswer, statusOf } from './read-answer.ts';
+
+const choices = [{ index: 0, message: { role: 'assistant', content: 'héllo' }, finish_reason: 'stop' }];
+
+describe('readAnswer', () => {
+  test('reads usage, reason and model', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 2 };
+    expect(readAnswer({ model: 'm', choices, usage })).toMatchObject({
+      kind: 'answer',
+      facts: { usage: { input: 5, output: 2 }, finish_reason: 'stop', model: 'm', outputBytes: 0 },
+    });
+  });
+
+  test('reads the usage that Groq puts elsewhere', () => {
+    const x_groq = { usage: { prompt_tokens: 5, completion_tokens: 2 } };
+    expect(readAnswer({ choices, x_groq })).toMatchObject({ facts: { usage: { input: 5, output: 2 } } });
+  });
+
+  test('counts the bytes of all choices where there is no usage', () => {
+    const second = { index: 1, message: { tool_calls: [{ function: { name: 'get', arguments: '{"a":1}' } }] } };
+    expect(readAnswer({ choices: [...choices, second] })).toMatchObject({
+      facts: { usage: null, outputBytes: Buffer.byteLength('hélloget{"a":1}') },
+    });
+  });
+
+  test('takes an error without choices for an error, with the status it names', () => {
+    const error = { message: 'filtered', code: 'content_filter', status: 400 };
+    expect(readAnswer({ error })).toEqual({ kind: 'error', status: 400, message: 'filtered' });
+    expect(readAnswer({ error: 'busy' })).toEqual({ kind: 'error', status: null, message: 'busy' });
+  });
+
+  test('takes an answer with choices and a null error for an answer', () => {
+    expect(readAnswer({ error: null, choices }).kind).toBe('answer');
+  });
+
+  test.each([[null], ['text'], [7], [[]], [{}], [{ choices: {} }], [{ object: 'list' }]])(
+    'takes %j for nonsense',
+    (answer) => {
+      expect(readAnswer(answer).kind).toBe('nonsense');
+    },
+  );
+
+  test('survives choices of any shape', () => {
+    expect(readAnswer({ choices: [null, 1, { message: 'x' }, []] })).toMatchObject({
+      facts: { finish_reason: null, outputBytes: 0 },
+    });
+  });
+});
+
+describe('generatedBytes', () => {
+  test('counts words, reasoning once, refusals, calls of both kinds and their names', () => {
+    const part = {
+      content: [{ type: 'text', text: 'ab' }],
+      reasoning_content: 'cdé',
+      reasoning: 'cdé',
+      refusal: 'no',
+      function_call: { name: 'f', arguments: '{}' },
+      tool_calls: [{ id: 'not-counted', custom: { name: 'g', input: 'xyz' } }],
+    };
+    expect(generatedBytes(part)).toBe('text'.length + 2 + 4 + 2 + 3 + 4);
+  });
+
+  test('is 0 for nothing', () => {
+    expect([generatedBytes(null), generatedBytes({})]).toEqual([0, 0]);
+  });
+});
+
+describe('an error object', () => {
+  test.each([
+    [{ status: 429 }, 429],
+    [{ status_code: 400, code: 'x' }, 400],
+    [{ code: 503 }, 503],
+    [{ code: 'rate_limit' }, null],
+    [{ code: 200 }, null],
+    [{ code: 600 }, null],
+    ['text', null],
+  ])('%j names the status %p', (error, status) => {
+    expect(statusOf(error)).toBe(status);
+  });
+
+  test('always has words', () => {
+    expect([messageOf({ message: 'a' }), messageOf('b'), messageOf({})]).toEqual(['a', 'b', 'upstream gave no reason']);
+  });
+});

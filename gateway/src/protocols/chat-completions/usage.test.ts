@@ -1,0 +1,88 @@
+/** Tests of usage.ts: the counters are disjoint, and what does not hold is not billed as if it did. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { readUsage } from './usage.ts';
+
+const plain = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+
+describe('readUsage', () => {
+  test('takes cache reads and writes out of the input', () => {
+    const prompt_tokens_details = { cached_tokens: 60, cache_write_tokens: 30 };
+    expect(readUsage({ ...plain, prompt_tokens_details })).toEqual({
+      input: 10,
+      cache_read: 60,
+      cache_write_5m: 30,
+      cache_write_1h: 0,
+      output: 20,
+      reasoning: 0,
+    });
+  });
+
+  test.each(['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'])(
+    'finds the cache reads of hosts that call them %s',
+    (name) => {
+      expect(readUsage({ ...plain, [name]: 40 })).toMatchObject({ input: 60, cache_read: 40 });
+    },
+  );
+
+  test('adds reasoning that the total shows to stand apart, and leaves reasoning that stands inside', () => {
+    const completion_tokens_details = { reasoning_tokens: 15 };
+    expect(readUsage({ ...plain, completion_tokens_details })).toMatchObject({ output: 20, reasoning: 15 });
+    expect(readUsage({ ...plain, total_tokens: 135, completion_tokens_details })).toMatchObject({
+      output: 35,
+      reasoning: 15,
+    });
+  });
+
+  test('adds reasoning that is more than the output where no total speaks against it', () => {
+    const apart = { prompt_tokens: 100, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 30 } };
+    expect(readUsage(apart)).toMatchObject({ output: 32, reasoning: 30 });
+    expect(readUsage({ ...apart, total_tokens: 102 })).toMatchObject({ output: 2, reasoning: 2 });
+  });
+
+  test.each([
+    [null],
+    [undefined],
+    ['usage'],
+    [[plain]],
+    [{}],
+    [{ ...plain, prompt_tokens: -1 }],
+    [{ ...plain, completion_tokens: 1.5 }],
+    [{ ...plain, prompt_tokens: '100' }],
+    [{ ...plain, completion_tokens: 2 ** 53 }],
+    [{ prompt_tokens: 3 }],
+  ])('gives nothing where a main counter does not hold: %j', (usage) => {
+    expect(readUsage(usage)).toBeNull();
+  });
+
+  test('takes details that do not hold for absent', () => {
+    const odd = {
+      ...plain,
+      prompt_tokens_details: { cached_tokens: -4, cache_write_tokens: 'x' },
+      completion_tokens_details: [],
+    };
+    expect(readUsage(odd)).toMatchObject({ input: 100, cache_read: 0, output: 20, reasoning: 0 });
+  });
+
+  test('gives counters that are whole, never negative, and sum to the prompt, whatever a host claims', () => {
+    const count = fc.oneof(fc.nat(1_000_000), fc.integer(), fc.double(), fc.constant(null), fc.string());
+    const usage = fc.record({
+      prompt_tokens: fc.nat(1_000_000),
+      completion_tokens: fc.nat(1_000_000),
+      total_tokens: count,
+      cached_tokens: count,
+      prompt_tokens_details: fc.record({ cached_tokens: count, cache_write_tokens: count }),
+      completion_tokens_details: fc.record({ reasoning_tokens: count }),
+    });
+    fc.assert(
+      fc.property(usage, (given) => {
+        const found = readUsage(given);
+        if (found === null) throw new Error('main counters hold, so usage must be found');
+        expect(found.input + found.cache_read + found.cache_write_5m).toBe(given.prompt_tokens);
+        expect(Object.values(found).every((value) => Number.isSafeInteger(value) && value >= 0)).toBe(true);
+        expect(found.reasoning).toBeLessThanOrEqual(found.output);
+        expect(found.output).toBeGreaterThanOrEqual(given.completion_tokens);
+      }),
+    );
+  });
+});

@@ -1,0 +1,50 @@
+/** Tests of read-answer.ts: an answer, an error in disguise, nonsense. */
+import { describe, expect, test } from 'bun:test';
+import { generatedBytes, readAnswer } from './read-answer.ts';
+
+const content = [
+  { type: 'text', text: 'hé' },
+  { type: 'tool_use', id: 'no', name: 'get', input: { q: 'abc' } },
+];
+
+describe('readAnswer', () => {
+  test('reads usage, reason and model', () => {
+    const answer = {
+      type: 'message',
+      model: 'c',
+      content,
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 1, output_tokens: 2 },
+    };
+    expect(readAnswer(answer)).toMatchObject({
+      kind: 'answer',
+      facts: { usage: { input: 1, output: 2 }, finish_reason: 'tool_use', model: 'c', outputBytes: 0 },
+    });
+  });
+
+  test('counts bytes where there is no usage', () => {
+    expect(readAnswer({ content })).toMatchObject({ facts: { usage: null, outputBytes: 3 + 3 + 3 } });
+  });
+
+  test.each([
+    ['overloaded_error', 529],
+    ['rate_limit_error', 429],
+    ['api_error', null],
+    [7, null],
+  ])('an error of type %p has the status %p', (type, status) => {
+    expect(readAnswer({ type: 'error', error: { type, message: 'm' } })).toEqual({
+      kind: 'error',
+      status,
+      message: 'm',
+    });
+  });
+
+  test.each([[null], ['x'], [[]], [{}], [{ content: 'text' }]])('takes %j for nonsense', (answer) => {
+    expect(readAnswer(answer).kind).toBe('nonsense');
+  });
+});
+
+test('generatedBytes counts text, thinking, tool names and their input, not signatures', () => {
+  expect(generatedBytes({ thinking: 'abc', signature: 'x'.repeat(500) })).toBe(3);
+  expect(generatedBytes(null)).toBe(0);
+});

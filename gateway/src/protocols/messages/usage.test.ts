@@ -1,0 +1,102 @@
+/** Tests of usage.ts: the last value wins, cache writes are told apart by their time, iterations replace totals. */
+import { describe, expect, test } from 'bun:test';
+import { EMPTY_TALLY, tallyUsage, usageOf } from './usage.ts';
+
+/** The counters after these usage objects, in their order. */
+function tallied(...usages: readonly unknown[]) {
+  return usageOf(usages.reduce(tallyUsage, EMPTY_TALLY));
+}
+
+describe('the usage of an answer', () => {
+  test('has disjoint counters; what was written for an hour is told apart', () => {
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 20,
+      cache_read_input_tokens: 300,
+      cache_creation_input_tokens: 70,
+      cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 40 },
+      output_tokens_details: { thinking_tokens: 5 },
+    };
+    expect(tallied(usage)).toEqual({
+      input: 10,
+      cache_read: 300,
+      cache_write_5m: 30,
+      cache_write_1h: 40,
+      output: 20,
+      reasoning: 5,
+    });
+  });
+
+  test('never has more written for an hour than written, nor more thinking than output', () => {
+    const usage = {
+      input_tokens: 1,
+      output_tokens: 2,
+      cache_creation_input_tokens: 3,
+      cache_creation: { ephemeral_1h_input_tokens: 9 },
+      output_tokens_details: { thinking_tokens: 7 },
+    };
+    expect(tallied(usage)).toMatchObject({ cache_write_5m: 0, cache_write_1h: 3, reasoning: 2 });
+  });
+
+  test.each([
+    [{ output_tokens: 1 }],
+    [{ input_tokens: 1 }],
+    [{ input_tokens: -1, output_tokens: 1 }],
+    [{ input_tokens: 1, output_tokens: 1.5 }],
+    [{ input_tokens: '1', output_tokens: 1 }],
+    [null],
+    [[]],
+  ])('is none where input or output does not hold: %j', (usage) => {
+    expect(tallied(usage)).toBeNull();
+  });
+});
+
+describe('the usage of a stream', () => {
+  test('overwrites with every later number, adds nothing, and keeps what is null', () => {
+    const start = { input_tokens: 50, output_tokens: 1, cache_read_input_tokens: 8 };
+    const late = { input_tokens: null, output_tokens: 30, cache_read_input_tokens: null };
+    expect(tallied(start, { output_tokens: 10 }, late)).toMatchObject({ input: 50, output: 30, cache_read: 8 });
+    expect(tallied(start, { input_tokens: 60, output_tokens: 2 })).toMatchObject({ input: 60, output: 2 });
+  });
+
+  test('holds no more once a counter was invalid', () => {
+    expect(tallied({ input_tokens: 1, output_tokens: -2 }, { output_tokens: 5 })).toBeNull();
+  });
+});
+
+describe('iterations', () => {
+  const totals = { input_tokens: 30, output_tokens: 6 };
+  const one = (type: string, input_tokens: number, output_tokens: number, more: object = {}) => ({
+    type,
+    input_tokens,
+    output_tokens,
+    ...more,
+  });
+
+  test('are summed in the place of totals that leave compaction and advisors out', () => {
+    const hour = { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 4 } };
+    const iterations = [one('compaction', 100, 131, hour), one('message', 30, 6), one('advisor_message', 7, 3)];
+    expect(tallied({ ...totals, iterations, output_tokens_details: { thinking_tokens: 2 } })).toEqual({
+      input: 137,
+      cache_read: 0,
+      cache_write_5m: 5,
+      cache_write_1h: 4,
+      output: 140,
+      reasoning: 2,
+    });
+  });
+
+  test.each([
+    ['a single one says what the totals say', [one('message', 1, 1)]],
+    ['a declined try before a fallback is not charged', [one('message', 99, 0), one('fallback_message', 30, 6)]],
+    ['one that does not hold makes all of them not hold', [one('message', 1, 1), one('message', -1, 1)]],
+    ['what is no list of objects is none', [null, 1]],
+  ])('%s', (_, iterations) => {
+    expect(tallied({ ...totals, iterations })).toMatchObject({ input: 30, output: 6 });
+  });
+
+  test('inside iterations are not followed', () => {
+    const nested = one('message', 1, 1, { iterations: [one('message', 50, 50), one('message', 50, 50)] });
+    expect(tallied({ ...totals, iterations: [nested, nested] })).toMatchObject({ input: 2, output: 2 });
+  });
+});

@@ -1,0 +1,30 @@
+/** Tests of vocabulary.ts: every kind of failure has the body of contract 5, and an in-band error is an error event. */
+import { describe, expect, test } from 'bun:test';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
+import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
+
+describe('renderError', () => {
+  test.each(Object.keys(FAILURE_KINDS) as FailureKind[])(
+    '%s: type, words, the request id always, in the words at a 5xx',
+    (kind) => {
+      const { status, type } = FAILURE_KINDS[kind].messages;
+      expect(JSON.parse(renderError(new CallFailure(kind, 'words'), 'req_1'))).toEqual({
+        type: 'error',
+        error: { type, message: status >= 500 ? 'words (request id req_1)' : 'words' },
+        request_id: 'req_1',
+      });
+    },
+  );
+});
+
+test('an in-band error is one error event with the same body', () => {
+  const failure = new CallFailure('upstream_failed', 'line\nbreak');
+  const record = renderStreamError(failure, 'req_1').toString();
+  expect(record).toBe(`event: error\ndata: ${renderError(failure, 'req_1')}\n\n`);
+  expect(record.split('\n')).toHaveLength(4);
+});
+
+test('the keep-alive is a ping event', () => {
+  expect(KEEP_ALIVE.toString()).toBe('event: ping\ndata: {"type":"ping"}\n\n');
+});

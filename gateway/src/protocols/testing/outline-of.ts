@@ -1,0 +1,36 @@
+/** Owns making what request checks and observers take from plain texts, for the tests beside them. */
+import { resolveLimits } from '../../config/resolve-limits.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { JsonOutline } from '../../wire/json-node.ts';
+import { scanJson } from '../../wire/json-scan.ts';
+import { startSseDecoder } from '../../wire/sse-decoder.ts';
+import type { SseRecord } from '../../wire/sse-record.ts';
+import type { CheckContext, RequestCheck } from '../request-facts.ts';
+
+export const CONTEXT: CheckContext = { limits: resolveLimits({}), version: '2023-06-01', countOnly: false };
+
+/** The outline of a body as the line of a call makes it. */
+export function outlineOf(body: unknown): JsonOutline {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const outcome = scanJson(Buffer.from(text), { outlineDepth: 5 });
+  if (!outcome.ok) throw new Error(outcome.message);
+  return outcome;
+}
+
+/** The refusal of a body: the member that it names and its words; null where the body passes. */
+export function refusalOf(check: RequestCheck, body: unknown, context: CheckContext = CONTEXT) {
+  try {
+    check(outlineOf(body), context);
+    return null;
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    return { kind: error.kind, param: error.details.param, message: error.message };
+  }
+}
+
+/** The records of a stream's text. */
+export function recordsOf(text: string): SseRecord[] {
+  const decoder = startSseDecoder();
+  const outputs = [...decoder.push(Buffer.from(text)), ...decoder.finish()];
+  return outputs.filter((output): output is SseRecord => output.kind !== 'problem');
+}

@@ -1,0 +1,92 @@
+/** Tests of the time limits of exchange.ts, and of connections that do not come about. The clock is coarse: 50 ms. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { type RawServer, startRawServer } from './testing/raw-server.ts';
+import { runExchange } from './testing/run-exchange.ts';
+
+let server: RawServer | null = null;
+
+afterEach(() => {
+  server?.stop();
+  server = null;
+});
+
+/** A server that answers the first bytes of each connection with these, and then says nothing more. */
+function say(text: string): RawServer {
+  server = startRawServer((peer, bytes) => {
+    if (text !== '' && bytes.includes('POST')) peer.send(text);
+  });
+  return server;
+}
+
+/** What failed, and after how many milliseconds. */
+async function failure(url: string, limits: Parameters<typeof runExchange>[1]) {
+  const startMs = performance.now();
+  const end = await runExchange(url, limits).end;
+  return { kind: end === 'end' ? 'end' : end.kind, ms: performance.now() - startMs };
+}
+
+describe('a limit of time', () => {
+  test.each([
+    ['first_byte_timeout', '', { firstByteMs: 100 }],
+    ['idle_timeout', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { idleMs: 100 }],
+    ['idle_timeout', 'HTTP/1.1 200 OK\r\n', { idleMs: 100 }],
+    ['total_timeout', '', { totalMs: 100 }],
+    ['total_timeout', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { totalMs: 100, idleMs: 5_000 }],
+  ])('%s after %j comes at its time and closes the connection', async (kind, text, limits) => {
+    const raw = say(text);
+    const found = await failure(raw.url, { limits });
+    expect(found.kind).toBe(kind);
+    expect(found.ms).toBeGreaterThanOrEqual(99);
+    expect(found.ms).toBeLessThan(2_500);
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+  });
+
+  test('connect_timeout counts until TLS is done', async () => {
+    const found = await failure(say('').url.replace('http:', 'https:'), { limits: { connectMs: 100 } });
+    expect(found.kind).toBe('connect_timeout');
+    expect(found.ms).toBeGreaterThanOrEqual(99);
+  });
+
+  test('the idle limit begins anew with every byte', async () => {
+    const raw = startRawServer((peer) => {
+      peer.send('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n');
+      let left = 8;
+      const drip = setInterval(() => {
+        peer.send('x');
+        left -= 1;
+        if (left === 0) clearInterval(drip);
+      }, 100);
+    });
+    server = raw;
+    expect((await failure(raw.url, { limits: { idleMs: 400 } })).kind).toBe('end');
+  });
+
+  test('the total limit holds while the reading rests', async () => {
+    const raw = say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf');
+    const running = runExchange(raw.url, { limits: { totalMs: 150 }, onBody: ({ exchange }) => exchange.pause() });
+    expect(await running.end).toMatchObject({ kind: 'total_timeout' });
+  });
+});
+
+describe('no connection', () => {
+  test('to a port that nobody listens on is a failure to connect', async () => {
+    const raw = say('');
+    raw.stop();
+    expect((await failure(raw.url, {})).kind).toBe('connect');
+  });
+
+  test('with TLS to a peer that speaks none is a failure of TLS', async () => {
+    const raw = startRawServer((peer) => peer.send('HTTP/1.1 400 no TLS here\r\n\r\n'));
+    server = raw;
+    expect((await failure(raw.url.replace('http:', 'https:'), {})).kind).toBe('tls');
+  });
+
+  test('is looked for no longer once it was given up', async () => {
+    const raw = say('');
+    const running = runExchange(raw.url.replace('http:', 'https:'));
+    await raw.until(() => raw.peers.length === 1);
+    running.exchange.abort();
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    expect(running.endings()).toBe(0);
+  });
+});

@@ -1,0 +1,262 @@
+/** Tests of exchange.ts and connection.ts against a server of bare sockets: framing, reuse, the one free retry, abort, pressure. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { type RawPeer, type RawServer, startRawServer } from './testing/raw-server.ts';
+import { runExchange } from './testing/run-exchange.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+let server: RawServer | null = null;
+
+afterEach(() => {
+  server?.stop();
+  server = null;
+});
+
+/** A server that answers each whole request (told by its end) by `answer`. */
+function serve(answer: (peer: RawPeer, requests: number) => void, requestEnd = '{}'): RawServer {
+  let requests = 0;
+  server = startRawServer((peer, bytes) => {
+    if (!bytes.toString('latin1').endsWith(requestEnd)) return;
+    requests += 1;
+    answer(peer, requests);
+  });
+  return server;
+}
+
+describe('an answer', () => {
+  test('with a length is read to its end, and its connection is used again', async () => {
+    const { url, peers } = serve((peer) => peer.send(OK));
+    for (let turn = 0; turn < 3; turn++) {
+      const running = runExchange(url);
+      expect(await running.end).toBe('end');
+      expect(running.body().toString()).toBe('ok');
+    }
+    expect(peers).toHaveLength(1);
+    expect(peers[0]?.received().toString()).toBe('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}'.repeat(3));
+  });
+
+  test.each([
+    ['content-length: 5\r\n\r\nhello', 'hello'],
+    ['transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n', 'hello'],
+    ['content-length: 0\r\n\r\n', ''],
+  ])('that comes byte by byte is the same: %j', async (rest, wanted) => {
+    const { url, peers } = serve((peer) => {
+      const bytes = [...Buffer.from(`HTTP/1.1 200 OK\r\n${rest}`)];
+      const next = () => {
+        const byte = bytes.shift();
+        if (byte === undefined) return;
+        peer.send(Uint8Array.of(byte));
+        setImmediate(next);
+      };
+      next();
+    });
+    const running = runExchange(url);
+    expect(await running.end).toBe('end');
+    expect(running.body().toString()).toBe(wanted);
+    expect(await runExchange(url).end).toBe('end');
+    expect(peers).toHaveLength(1);
+  });
+
+  test('without a length ends with its connection', async () => {
+    const { url } = serve((peer) => {
+      peer.send('HTTP/1.1 200 OK\r\n\r\nall of it');
+      peer.fin();
+    });
+    const running = runExchange(url);
+    expect(await running.end).toBe('end');
+    expect(running.body().toString()).toBe('all of it');
+  });
+
+  test('is the final one, past any 1xx', async () => {
+    const { url } = serve((peer) =>
+      peer.send(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\n${OK}`),
+    );
+    const running = runExchange(url);
+    expect(await running.end).toBe('end');
+    expect([running.head()?.status, running.body().toString()]).toEqual([200, 'ok']);
+  });
+
+  test('of status 204 has no body', async () => {
+    const { url } = serve((peer) => peer.send('HTTP/1.1 204 No Content\r\n\r\n'));
+    const running = runExchange(url);
+    expect(await running.end).toBe('end');
+    expect(running.bodyBytes()).toBe(0);
+  });
+
+  test('that comes before the request was taken counts, and its connection is not used again', async () => {
+    const raw = startRawServer((peer) => {
+      if (peer.number > 1) return peer.send(OK);
+      peer.pause();
+      peer.send(OK);
+    });
+    server = raw;
+    const early = runExchange(raw.url, { body: Buffer.alloc(32 * 1024 * 1024, 'x') });
+    expect(await early.end).toBe('end');
+    expect(early.body().toString()).toBe('ok');
+    expect(await runExchange(raw.url).end).toBe('end');
+    expect(raw.peers).toHaveLength(2);
+  });
+
+  test('to a large request comes after all of its bytes, in their order', async () => {
+    const body = Buffer.from(`${Array.from({ length: 600_000 }, (_, index) => `${index},`).join('')}END`);
+    const { url, peers } = serve((peer) => peer.send(OK), 'END');
+    expect(await runExchange(url, { body }).end).toBe('end');
+    expect(peers[0]?.received().subarray(-body.length).equals(body)).toBe(true);
+  });
+});
+
+describe('a connection is not used again', () => {
+  test.each([
+    ['after bytes behind the answer', `${OK}HTTP/1.1 200 OK\r\n`],
+    ['after an answer that says close', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok'],
+    ['after HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok'],
+    ['after bytes behind the last chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\nx'],
+  ])('%s', async (_, answer) => {
+    const raw = serve((peer) => peer.send(answer));
+    for (let turn = 1; turn <= 2; turn++) {
+      const running = runExchange(raw.url);
+      expect(await running.end).toBe('end');
+      expect(running.body().toString()).toBe('ok');
+      await raw.until(() => raw.peers[turn - 1]?.left() === 'closed');
+    }
+    expect(raw.peers).toHaveLength(2);
+  });
+
+  test('once its peer spoke out of turn while it was idle', async () => {
+    const raw = serve((peer) => peer.send(OK));
+    await runExchange(raw.url).end;
+    raw.peers[0]?.send('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil');
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    const running = runExchange(raw.url);
+    await running.end;
+    expect([running.body().toString(), raw.peers.length]).toEqual(['ok', 2]);
+  });
+
+  test('once its peer closed it while it was idle', async () => {
+    const raw = serve((peer) => peer.send(OK));
+    await runExchange(raw.url).end;
+    raw.peers[0]?.fin();
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    expect(await runExchange(raw.url).end).toBe('end');
+    expect(raw.peers).toHaveLength(2);
+  });
+});
+
+describe('a stale connection', () => {
+  test.each(['fin', 'reset'] as const)(
+    'that ends by %s without a response byte is replaced, once and for free',
+    async (how) => {
+      const raw = serve((peer, requests) => (requests === 2 ? peer[how]() : peer.send(OK)));
+      await runExchange(raw.url).end;
+      const running = runExchange(raw.url);
+      expect(await running.end).toBe('end');
+      expect([running.body().toString(), raw.peers.length]).toEqual(['ok', 2]);
+    },
+  );
+
+  test('is replaced once only: the fresh one’s end is a failure', async () => {
+    const raw = serve((peer, requests) => (requests === 1 ? peer.send(OK) : peer.fin()));
+    await runExchange(raw.url).end;
+    const running = runExchange(raw.url);
+    expect(await running.end).toMatchObject({ kind: 'reset' });
+    expect([raw.peers.length, running.endings()]).toEqual([2, 1]);
+  });
+
+  test('is not replaced after a response byte', async () => {
+    const raw = serve((peer, requests) => {
+      peer.send(requests === 1 ? OK : 'H');
+      if (requests > 1) peer.fin();
+    });
+    await runExchange(raw.url).end;
+    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset' });
+    expect(raw.peers).toHaveLength(1);
+  });
+});
+
+describe('a fresh connection that ends without an answer is not tried again', () => {
+  test.each(['fin', 'reset'] as const)('by %s', async (how) => {
+    const raw = serve((peer) => peer[how]());
+    expect(await runExchange(raw.url).end).toMatchObject({ kind: 'reset' });
+    expect(raw.peers).toHaveLength(1);
+  });
+});
+
+describe('what is wrong with an answer', () => {
+  test.each([
+    ['a cut length by FIN', 'truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', 'fin'],
+    ['a cut length by reset', 'truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', 'reset'],
+    ['a cut chunk', 'truncated', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhalf', 'fin'],
+    ['no last chunk', 'truncated', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n', 'fin'],
+    ['a cut head', 'reset', 'HTTP/1.1 200 OK\r\ncontent-le', 'fin'],
+    [
+      'both lengths',
+      'malformed',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\nok',
+      'stay',
+    ],
+    ['no HTTP', 'malformed', 'SSH-2.0-OpenSSH_9.9\r\n\r\n', 'stay'],
+    ['a bad chunk', 'malformed', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'stay'],
+    ['a head without end', 'malformed', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}`, 'stay'],
+  ] as const)('%s is %s, told once, and the connection is closed', async (_, kind, answer, how) => {
+    const raw = serve((peer) => {
+      peer.send(answer);
+      if (how !== 'stay') peer[how]();
+    });
+    const running = runExchange(raw.url);
+    expect(await running.end).toMatchObject({ kind });
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    expect(running.endings()).toBe(1);
+  });
+
+  test('more bytes than are allowed is too_large, exactly at the limit it is not', async () => {
+    const raw = serve((peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'.padEnd(140, 'x')));
+    expect(await runExchange(raw.url, { limits: { responseBytesMax: 100 } }).end).toBe('end');
+    expect(await runExchange(raw.url, { limits: { responseBytesMax: 99 } }).end).toMatchObject({ kind: 'too_large' });
+  });
+});
+
+describe('abort', () => {
+  test('closes the connection at once and nothing is told any more', async () => {
+    const raw = serve((peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf'));
+    const running = runExchange(raw.url);
+    await running.untilBytes(4);
+    running.exchange.abort();
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    expect(running.endings()).toBe(0);
+  });
+
+  test('inside the listener is obeyed at once, whatever else has come', async () => {
+    const chunks = '2\r\nok\r\n'.repeat(50);
+    const raw = serve((peer) => peer.send(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`));
+    const running = runExchange(raw.url, { onBody: ({ exchange }) => exchange.abort() });
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    expect([running.bodyBytes(), running.endings()]).toEqual([2, 0]);
+  });
+
+  test('before an answer closes the connection too', async () => {
+    const raw = serve(() => undefined);
+    const running = runExchange(raw.url);
+    await raw.until(() => (raw.peers[0]?.received().length ?? 0) > 0);
+    running.exchange.abort();
+    await raw.until(() => raw.peers[0]?.left() === 'closed');
+    expect(running.endings()).toBe(0);
+  });
+});
+
+test('pause stops the sender; resume brings every byte', async () => {
+  const bytes = 48 * 1024 * 1024;
+  const raw = serve((peer) => {
+    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`);
+    peer.send(Buffer.alloc(bytes, 'x'));
+  });
+  const running = runExchange(raw.url, { limits: { idleMs: 60 } });
+  await running.untilBytes(1);
+  running.exchange.pause();
+  const atPause = running.bodyBytes();
+  // Twice the idle limit, which rests while the reading is our own choice.
+  await Bun.sleep(150);
+  expect(running.bodyBytes() - atPause).toBeLessThanOrEqual(1024 * 1024);
+  expect(raw.peers[0]?.unsentBytes()).toBeGreaterThan(bytes / 2);
+  running.exchange.resume();
+  expect(await running.end).toBe('end');
+  expect(running.bodyBytes()).toBe(bytes);
+});

@@ -1,0 +1,87 @@
+/** Owns running one exchange for a test and gathering all that its listener is told. Judges nothing. */
+import { Exchange, type ExchangeLimits } from '../exchange.ts';
+import type { UpstreamFailure } from '../failure.ts';
+import { parseBaseUrl } from '../origin.ts';
+import type { ResponseHead } from '../response-head.ts';
+
+/** Long enough for every test that is not about time. */
+const PATIENT: ExchangeLimits = {
+  connectMs: 5_000,
+  firstByteMs: 5_000,
+  idleMs: 5_000,
+  totalMs: 10_000,
+  responseBytesMax: 64 * 1024 * 1024,
+};
+
+/** An exchange that runs, or has run. `end` resolves with `end` or with what failed. */
+export interface RunningExchange {
+  readonly exchange: Exchange;
+  readonly end: Promise<'end' | UpstreamFailure>;
+  head(): ResponseHead | null;
+  body(): Buffer;
+  bodyBytes(): number;
+  /** How often `onEnd` and `onFailure` were called together. */
+  endings(): number;
+  /** Resolves once so many bytes of the body have come. */
+  untilBytes(count: number): Promise<void>;
+}
+
+export interface ExchangePlan {
+  readonly limits?: Partial<ExchangeLimits>;
+  readonly body?: Uint8Array;
+  /** Called within `onBody`. */
+  readonly onBody?: (running: RunningExchange) => void;
+}
+
+/** Starts an exchange with the server at `url`. */
+export function runExchange(
+  url: string,
+  { limits = {}, body = Buffer.from('{}'), onBody }: ExchangePlan = {},
+): RunningExchange {
+  let head: ResponseHead | null = null;
+  let endings = 0;
+  let bytes = 0;
+  const spans: Buffer[] = [];
+  const waiting: Array<{ readonly count: number; resolve(): void }> = [];
+  const { promise: end, resolve } = Promise.withResolvers<'end' | UpstreamFailure>();
+  const finish = (how: 'end' | UpstreamFailure) => {
+    endings += 1;
+    resolve(how);
+  };
+  const { origin } = parseBaseUrl(url);
+  const request = { origin, head: `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`, body };
+  const exchange = new Exchange(
+    request,
+    { ...PATIENT, ...limits },
+    {
+      onHead(given) {
+        head = given;
+      },
+      onBody(span) {
+        spans.push(Buffer.from(span));
+        bytes += span.length;
+        onBody?.(running);
+        for (const one of waiting.splice(0)) {
+          if (bytes >= one.count) one.resolve();
+          else waiting.push(one);
+        }
+      },
+      onEnd: () => finish('end'),
+      onFailure: finish,
+    },
+  );
+  const running: RunningExchange = {
+    exchange,
+    end,
+    head: () => head,
+    body: () => Buffer.concat(spans),
+    bodyBytes: () => bytes,
+    endings: () => endings,
+    untilBytes: (count) =>
+      new Promise((resolveBytes) => {
+        if (bytes >= count) resolveBytes();
+        else waiting.push({ count, resolve: resolveBytes });
+      }),
+  };
+  return running;
+}

@@ -1,0 +1,30 @@
+/** Owns which recorded streams are divided and cut at every byte: few, short, and as different as can be. */
+import type { Recording } from '../fake-upstream/recordings.ts';
+import { recordedText } from './wire-text.ts';
+
+/** What at least one of the streams must have, so that every mend of the relay is divided too. */
+const MENDED: readonly RegExp[] = [
+  /"choices": ?\[\](?=[^\n]*"usage": ?\{)/,
+  /"id": ?""/,
+  /"error": ?\{/,
+  /^: /m,
+  /"stop_reason": ?"tool_use"/,
+];
+
+/**
+ * Streams that are short and differ most: the shortest with each mend, then `count` of at most `bytesMax` bytes, one per
+ * set of quirks, the oddest first.
+ */
+export function chooseStreams(
+  recordings: readonly Recording[],
+  { bytesMax, count }: { readonly bytesMax: number; readonly count: number },
+): Recording[] {
+  const streams = recordings
+    .filter((one) => one.stream)
+    .sort((one, other) => recordedText(one, true).length - recordedText(other, true).length);
+  const mended = MENDED.flatMap((mark) => streams.find((one) => mark.test(recordedText(one, false))) ?? []);
+  const short = streams.filter((one) => recordedText(one, true).length <= bytesMax);
+  const byQuirks = [...new Map(short.map((one) => [one.quirks.join(), one])).values()];
+  const oddest = byQuirks.sort((one, other) => other.quirks.length - one.quirks.length).slice(0, count);
+  return [...new Set([...mended, ...oddest])];
+}

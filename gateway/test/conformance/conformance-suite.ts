@@ -1,0 +1,105 @@
+/**
+ * Owns the suite over all same-protocol recordings of one API: replayed through a running gateway, judged on three sides.
+ * Without TOLLGATE_EXHAUSTIVE each stream comes in three divisions into writes (whole records, one write, a hostile one);
+ * with it in all of them.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { loadRecordings, RECORDINGS_ABSENT, type RecordedApi } from '../fake-upstream/recordings.ts';
+import type { Chunking } from '../fake-upstream/scenario.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { expectedAnswer } from './answer-oracle.ts';
+import { configFor, UPSTREAM_KEY } from './gateway-config.ts';
+import { judgeAnswer, judgeRecord, judgeUpstreamSide } from './judge-replay.ts';
+import { type RecordedCall, recordedCall } from './recorded-call.ts';
+import { type Replayed, replayAll } from './replay.ts';
+
+/** What is expected of a whole API beside the oracles; every exception is here by name. */
+export interface Fates {
+  readonly api: RecordedApi;
+  /** At least so many recordings, so that a suite over none cannot pass. */
+  readonly recordingsMin: number;
+  /** Refused by our own checks before upstream is asked: id and the member that the refusal names. */
+  readonly refusedHere: Readonly<Record<string, string>>;
+  /** The recording goes on after the protocol's own end; what follows is no part of the answer. */
+  readonly goOnAfterEnd: readonly string[];
+}
+
+const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
+const HOSTILE: readonly Chunking[] = ['bytes', 'crlf', 'utf8', { sizes: [7, 1, 64, 3] }];
+/** One byte per write and turn of the loop: only for answers that are not too long for that. */
+const BYTEWISE_BYTES_MAX = EXHAUSTIVE ? 65_536 : 8_192;
+
+/** Registers the suite; where the recordings are absent it skips and says so. */
+export function conformanceSuite(fates: Fates): void {
+  const recordings = loadRecordings({ api: fates.api });
+  if (recordings === null) console.log(`recordings ${fates.api}: ${RECORDINGS_ABSENT}`);
+  const calls = (recordings ?? []).map(recordedCall);
+  const forwarded = (id: string) => !(id in fates.refusedHere);
+
+  describe.skipIf(recordings === null)(`recorded ${fates.api} through a running gateway`, () => {
+    let pair: Pair;
+    let replays: Replayed[] = [];
+    const judged = (judge: (replayed: Replayed) => string[]) =>
+      replays.filter(({ seen }) => forwarded(seen.call.recording.id)).flatMap(judge);
+
+    beforeAll(async () => {
+      pair = await startPair((fakeUrl) => configFor(fakeUrl, calls));
+      replays = await replayAll(calls, chunkingsOf, pair);
+      const streams = calls.filter((call) => call.stream).length;
+      console.log(
+        `recordings ${fates.api}: ${calls.length} replayed in ${replays.length} calls (${streams} streams, ` +
+          `${EXHAUSTIVE ? 'exhaustive' : 'sampled'} chunkings), ${Object.keys(fates.refusedHere).length} refused here, 0 skipped`,
+      );
+    }, 300_000);
+    afterAll(() => pair.stop());
+
+    test('there are recordings, and each was replayed', () => {
+      expect(calls.length).toBeGreaterThanOrEqual(fates.recordingsMin);
+      expect(new Set(replays.map(({ seen }) => seen.call.recording.id)).size).toBe(calls.length);
+    });
+
+    test('the client gets the recorded bytes, or the contract’s answer to a recorded error', () => {
+      expect(judged(judgeAnswer)).toEqual([]);
+    });
+
+    test('upstream gets the client’s bytes with only the spliced members changed, and no key of ours', () => {
+      const secrets = { ours: pair.gateway.key, upstreams: UPSTREAM_KEY };
+      expect(judged((replayed) => judgeUpstreamSide(replayed, secrets))).toEqual([]);
+    });
+
+    test('the record has the usage, the reason, the model and the cost that an independent reading finds', () => {
+      expect(judged(judgeRecord)).toEqual([]);
+    });
+
+    test('what our own checks refuse is refused with 400, names the member, and never reaches upstream', () => {
+      const refused = replays.filter(({ seen }) => !forwarded(seen.call.recording.id));
+      const found = refused.map(({ seen, served, record }) => ({
+        id: seen.call.recording.id,
+        recordedAsGood: seen.call.recording.response.status === 200,
+        status: seen.status,
+        param: JSON.parse(seen.body.toString()).error.param,
+        served,
+        error: record?.error,
+      }));
+      const expected = Object.entries(fates.refusedHere).map(([id, param]) => {
+        return { id, recordedAsGood: false, status: 400, param, served: null, error: 'invalid_request' };
+      });
+      const kinds = new Map(found.map((one) => [JSON.stringify(one), one]));
+      expect([...kinds.values()]).toEqual(expected);
+    });
+
+    test('what stands after the protocol’s own end is listed here by name', () => {
+      const followed = calls.filter((call) => /\S/.test(expectedAnswer(call, 'req_x', false).unsaid ?? ''));
+      expect(followed.map((call) => call.recording.id)).toEqual([...fates.goOnAfterEnd]);
+    });
+  });
+}
+
+function chunkingsOf(call: RecordedCall, index: number): readonly Chunking[] {
+  const { recording } = call;
+  const bytewise = String(recording.response.body).length <= BYTEWISE_BYTES_MAX;
+  if (!recording.stream) return EXHAUSTIVE ? ['all', { sizes: [1_000, 1] }] : ['all'];
+  const hostile = HOSTILE.filter((chunking) => chunking !== 'bytes' || bytewise);
+  if (EXHAUSTIVE) return ['record', 'all', ...hostile];
+  return ['record', 'all', hostile[index % hostile.length] ?? 'crlf'];
+}

@@ -1,0 +1,117 @@
+/**
+ * Owns turning a recording into the call that a client would have made of it, and the exact bytes that upstream must get.
+ * Knows nothing of the gateway's own splicing: what must change stands in the text as marks that are filled in twice.
+ */
+import type { Recording } from '../fake-upstream/recordings.ts';
+
+/** How the body's JSON is laid out: a gateway that re-encodes would change all but `compact`. */
+export const LAYOUTS = ['compact', 'spaced', 'escaped'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+/** A call as it is sent, and as upstream must see it. */
+export interface RecordedCall {
+  readonly recording: Recording;
+  /** The public name, and the name that the fake upstream knows. */
+  readonly publicModel: string;
+  readonly upstreamModel: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sent: Uint8Array;
+  readonly atUpstream: Uint8Array;
+  readonly stream: boolean;
+  readonly countOnly: boolean;
+  /** The client itself asked for the usage chunk. */
+  readonly asksUsage: boolean;
+}
+
+const MODEL_MARK = '@@model@@';
+const OPTION_MARK = '@@option@@';
+const ADDED_OPTION = ',"stream_options":{"include_usage":true}';
+const FORWARDED_HEADER = /^(?:anthropic-|x-claude-code-|x-app$|x-stainless-|user-agent$|accept$)/i;
+const OUR_HEADERS = new Set(['x-claude-code-session-id']);
+
+/** Every second recording is asked for under another name than upstream's. */
+export function publicModelOf(recording: Recording, index: number): string {
+  return index % 2 === 0 ? `rec:${recording.id}` : `public-${recording.id.replace('/', '-')}`;
+}
+
+/** The call of one recording; one without a request gets a synthetic one of the right stream mode. */
+export function recordedCall(recording: Recording, index: number): RecordedCall {
+  const chat = recording.api === 'openai-chat';
+  const body = { ...((recording.request?.body as object | undefined) ?? syntheticBody(recording)) } as JsonBody;
+  const stream = body.stream === true;
+  const asked = body.stream_options?.include_usage === true;
+  const marked = markBody(body, chat && stream && !asked);
+  const text = layOut(marked, LAYOUTS[index % LAYOUTS.length] ?? 'compact');
+  const publicModel = publicModelOf(recording, index);
+  const upstreamModel = `rec:${recording.id}`;
+  const path = recording.request?.path ?? '';
+  const query = path.includes('?') ? path.slice(path.indexOf('?')) : '';
+  const countOnly = path.includes('/count_tokens');
+  return {
+    recording,
+    publicModel,
+    upstreamModel,
+    path: `${chat ? '/v1/chat/completions' : `/v1/messages${countOnly ? '/count_tokens' : ''}`}${query}`,
+    headers: clientHeaders(recording),
+    sent: fill(text, publicModel, ''),
+    atUpstream: fill(text, upstreamModel, ADDED_OPTION),
+    stream: stream && !countOnly,
+    countOnly,
+    asksUsage: asked,
+  };
+}
+
+interface JsonBody {
+  readonly [member: string]: unknown;
+  readonly stream?: unknown;
+  readonly stream_options?: { readonly include_usage?: unknown } | null;
+}
+
+function syntheticBody({ api, stream }: Recording): JsonBody {
+  const messages = [{ role: 'user', content: 'Grüße — hello "there" \u{1f40c}\u2028' }];
+  const shared = { model: 'm', messages, ...(stream ? { stream: true } : {}) };
+  return api === 'openai-chat' ? { ...shared, temperature: 1.0 } : { ...shared, max_tokens: 64 };
+}
+
+/** Puts marks where the gateway must change something: the model, and behind all members where the option is added. */
+function markBody(body: JsonBody, addsOption: boolean): JsonBody {
+  return { ...body, model: MODEL_MARK, ...(addsOption ? { [OPTION_MARK]: true } : {}) };
+}
+
+function layOut(body: JsonBody, layout: Layout): string {
+  if (layout === 'compact') return JSON.stringify(body);
+  if (layout === 'spaced') return ` ${JSON.stringify(body, null, '\t')}\n`;
+  const compact = JSON.stringify(body);
+  return compact.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`,
+  );
+}
+
+/** Fills the marks: `option` is the text of the added member, empty for the text as the client wrote it. */
+function fill(text: string, model: string, option: string): Uint8Array {
+  const added = new RegExp(`,\\s*"${OPTION_MARK}": ?true`);
+  const filled = text.replace(JSON.stringify(MODEL_MARK), () => JSON.stringify(model)).replace(added, () => option);
+  return new TextEncoder().encode(filled);
+}
+
+/** The recorded headers that a client sends, less its credential and what describes the connection. */
+function clientHeaders(recording: Recording): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  for (const [name, value] of Object.entries(recording.request?.headers ?? {})) {
+    if (FORWARDED_HEADER.test(name)) headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** Which of a call's headers upstream must see: the version and every `anthropic-*` that is the caller's to choose. */
+export function headersForUpstream(call: RecordedCall): Record<string, string> {
+  if (call.recording.api === 'openai-chat') return {};
+  const seen: Record<string, string> = { 'anthropic-version': '2023-06-01' };
+  for (const [name, value] of Object.entries(call.headers)) {
+    if (!name.startsWith('anthropic-') || name.startsWith('anthropic-dangerous-') || OUR_HEADERS.has(name)) continue;
+    seen[name] = value;
+  }
+  return seen;
+}

@@ -1,0 +1,50 @@
+/** Owns playing bytes to a stream's relay without HTTP, and gathering what it gives to the client and to the record. */
+import { resolveLimits } from '../../src/config/resolve-limits.ts';
+import type { Outcome } from '../../src/gateway/settle.ts';
+import { StreamRelay } from '../../src/gateway/stream-relay.ts';
+import type { Protocol } from '../../src/protocols/protocol.ts';
+
+const HEAD = {
+  status: 200,
+  headers: [['content-type', 'text/event-stream']],
+  framing: 'close',
+  lengthBytes: 0,
+  keepAlive: false,
+} as const;
+const LIMITS = resolveLimits({});
+
+/** What the client got (where its answer never began: the words of the failure), and what was settled. */
+export interface Relayed {
+  readonly text: string;
+  readonly began: boolean;
+  readonly outcome: Outcome | null;
+}
+
+/** Plays the parts of a stream to a relay, and then its end: clean, or the loss of the connection. */
+export async function relayed(
+  protocol: Protocol,
+  parts: readonly Uint8Array[],
+  end: 'clean' | 'lost' = 'clean',
+): Promise<Relayed> {
+  let outcome: Outcome | null = null;
+  const relay = new StreamRelay({
+    protocol,
+    requestId: 'req_0',
+    withholdUsage: true,
+    limits: LIMITS,
+    settle: async (settled) => {
+      outcome = settled;
+    },
+    scrub: (bytes) => bytes,
+    onFirstByte: () => undefined,
+    onFailure: () => undefined,
+    onClosed: () => undefined,
+  });
+  relay.onHead(HEAD);
+  for (const part of parts) relay.onBody(part);
+  if (end === 'clean') relay.onEnd();
+  else relay.onFailure({ kind: 'truncated', message: 'lost' });
+  const start = await relay.started.catch((failure: Error) => failure.message);
+  const text = typeof start === 'string' ? start : await new Response(relay.body()).text();
+  return { text, began: typeof start !== 'string', outcome };
+}

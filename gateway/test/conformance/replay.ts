@@ -1,0 +1,80 @@
+/** Owns replaying recordings through a running gateway: every call with its chunkings, and all that was seen on both sides. */
+
+import type { Chunking, Scenario } from '../fake-upstream/scenario.ts';
+import type { ServedCall } from '../fake-upstream/served.ts';
+import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import type { CallLine, RunningGateway } from '../harness/start-gateway.ts';
+import type { RecordedCall } from './recorded-call.ts';
+
+/** One call as the client saw it. */
+export interface Seen {
+  readonly call: RecordedCall;
+  readonly chunking: Chunking;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+  readonly requestId: string;
+}
+
+/** A call with its other two sides: what upstream got, and its record (null: none, as for counts). */
+export interface Replayed {
+  readonly seen: Seen;
+  readonly served: ServedCall | null;
+  readonly record: CallLine | null;
+}
+
+const AT_ONCE = 12;
+
+/** Replays all calls; those of one recording follow each other, so that the fake's script meets them in order. */
+export async function replayAll(
+  calls: readonly RecordedCall[],
+  chunkingsOf: (call: RecordedCall, index: number) => readonly Chunking[],
+  sides: { readonly fake: FakeUpstream; readonly gateway: RunningGateway },
+): Promise<Replayed[]> {
+  const { fake, gateway } = sides;
+  const seen: Seen[] = [];
+  const waiting = calls.entries();
+  const work = async () => {
+    for (const [index, call] of waiting) {
+      const chunkings = chunkingsOf(call, index);
+      script(fake, call, chunkings);
+      for (const chunking of chunkings) seen.push(await ask(gateway, call, chunking));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const records = new Map((await gateway.calls()).map((record) => [record.request_id, record]));
+  return seen
+    .map((one) => ({ seen: one, served: null, record: records.get(one.requestId) ?? null }))
+    .map(joinServed(fake));
+}
+
+function script(fake: FakeUpstream, call: RecordedCall, chunkings: readonly Chunking[]): void {
+  const answer = `rec:${call.recording.id}`;
+  const name = call.countOnly ? `count-tokens:${call.upstreamModel}` : call.upstreamModel;
+  fake.script(
+    name,
+    chunkings.map((chunking): Scenario => ({ answer, chunking })),
+  );
+}
+
+async function ask(gateway: RunningGateway, call: RecordedCall, chunking: Chunking): Promise<Seen> {
+  const response = await fetch(`${gateway.url}${call.path}`, {
+    method: 'POST',
+    headers: { ...call.headers, authorization: `Bearer ${gateway.key}` },
+    body: call.sent,
+  });
+  const body = Buffer.from(await response.arrayBuffer());
+  const requestId = response.headers.get('x-request-id') ?? '';
+  return { call, chunking, status: response.status, headers: response.headers, body, requestId };
+}
+
+/** The n-th call of a model as the client saw it is the n-th that upstream served. */
+function joinServed(fake: FakeUpstream): (replayed: Replayed) => Replayed {
+  const served = new Map<string, ServedCall[]>();
+  for (const call of fake.served()) {
+    const calls = served.get(call.model ?? '') ?? [];
+    calls.push(call);
+    served.set(call.model ?? '', calls);
+  }
+  return (replayed) => ({ ...replayed, served: served.get(replayed.seen.call.upstreamModel)?.shift() ?? null });
+}

@@ -1,0 +1,146 @@
+/** Owns the request side of contract 4 and 7 for bodies and headers that no recording has: each with its exact bytes upstream. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ServedCall } from '../fake-upstream/served.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+
+const LAB_KEY = 'lab-credential-77aa';
+const OTHER_KEY = `tg_${'0'.repeat(49)}`;
+let pair: Pair;
+
+beforeAll(async () => {
+  pair = await startPair((fakeUrl) =>
+    pointAt(fakeUrl, {
+      chat: ['ok'],
+      messages: ['ok-messages'],
+      renamed: { 'näme"/x': 'ok', renamed: 'ok' },
+      apiKey: LAB_KEY,
+    }),
+  );
+  pair.fake.script('ok-messages', { answer: 'ok' });
+}, 30_000);
+afterAll(() => pair.stop());
+
+/** Sends a body and answers what upstream got of it. */
+async function sendThrough(path: string, body: string, headers: Record<string, string> = {}): Promise<ServedCall> {
+  const before = pair.fake.served().length;
+  const credential =
+    'x-api-key' in headers || 'authorization' in headers ? {} : { authorization: `Bearer ${pair.gateway.key}` };
+  const response = await fetch(`${pair.gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...credential, ...headers },
+    body,
+  });
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+  const served = pair.fake.served()[before];
+  if (served === undefined) throw new Error('upstream saw no call');
+  return served;
+}
+
+const bodyOf = (served: ServedCall) => Buffer.from(served.requestBody).toString('utf8');
+const headersOf = (served: ServedCall) => new Map(served.headers);
+
+describe('a chat body at upstream', () => {
+  const message = '"messages":[{"role":"user","content":"hi"}]';
+  const cases: ReadonlyArray<readonly [string, string, string]> = [
+    ['is the very same where nothing must change', `{"model":"ok",${message}}`, `{"model":"ok",${message}}`],
+    [
+      'keeps numbers, escapes and odd spacing as they were written',
+      `\n{ "seed" : 9007199254740993 ,"temperature":1.0e0,\t"model":"ok", "x":"\\u00e9\\/é" ,${message} }\r\n`,
+      `\n{ "seed" : 9007199254740993 ,"temperature":1.0e0,\t"model":"ok", "x":"\\u00e9\\/é" ,${message} }\r\n`,
+    ],
+    [
+      'has upstream’s model name in place of ours',
+      `{ "model" : "renamed" ,${message}}`,
+      `{ "model" : "ok" ,${message}}`,
+    ],
+    [
+      'has it where ours was written with escapes',
+      `{"model":"n\\u00e4me\\"\\/x",${message}}`,
+      `{"model":"ok",${message}}`,
+    ],
+    [
+      'asks for usage where the client did not say',
+      `{"model":"ok","stream":true,${message} }`,
+      `{"model":"ok","stream":true,${message},"stream_options":{"include_usage":true} }`,
+    ],
+    [
+      'asks for usage where the client refused it',
+      `{"stream_options":{ "include_usage" : false , "x":1},"model":"ok","stream":true,${message}}`,
+      `{"stream_options":{ "include_usage" : true , "x":1},"model":"ok","stream":true,${message}}`,
+    ],
+    [
+      'asks for usage beside other options',
+      `{"model":"ok","stream":true,"stream_options":{"include_obfuscation":false},${message}}`,
+      `{"model":"ok","stream":true,"stream_options":{"include_obfuscation":false,"include_usage":true},${message}}`,
+    ],
+    [
+      'asks for usage in empty and in null options',
+      `{"model":"ok","stream":true,"stream_options":null,${message}}`,
+      `{"model":"ok","stream":true,"stream_options":{"include_usage":true},${message}}`,
+    ],
+    [
+      'is untouched where the client asks for usage itself',
+      `{"model":"ok","stream":true,"stream_options":{"include_usage":true},${message}}`,
+      `{"model":"ok","stream":true,"stream_options":{"include_usage":true},${message}}`,
+    ],
+    [
+      'changes no nested member of the same name',
+      `{"tools":[{"type":"function","function":{"name":"f","parameters":{"model":"renamed","stream_options":null}}}],"model":"renamed",${message}}`,
+      `{"tools":[{"type":"function","function":{"name":"f","parameters":{"model":"renamed","stream_options":null}}}],"model":"ok",${message}}`,
+    ],
+  ];
+  for (const [name, sent, wanted] of cases) {
+    test(name, async () => {
+      expect(bodyOf(await sendThrough('/v1/chat/completions', sent))).toBe(wanted);
+    });
+  }
+});
+
+describe('headers at upstream', () => {
+  const body = '{"model":"ok-messages","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}';
+  const chatBody = '{"model":"ok","messages":[{"role":"user","content":"hi"}]}';
+
+  test('a chat upstream gets its own credential and none of the caller’s headers', async () => {
+    const served = await sendThrough('/v1/chat/completions', chatBody, {
+      'x-api-key': pair.gateway.key,
+      cookie: 'session=1',
+      'openai-organization': 'org-of-the-caller',
+      'x-forwarded-for': '10.0.0.1',
+    });
+    const names = [...headersOf(served).keys()].sort();
+    expect(names).toEqual([
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'content-length',
+      'content-type',
+      'host',
+      'user-agent',
+    ]);
+    expect(headersOf(served).get('authorization')).toBe(`Bearer ${LAB_KEY}`);
+  });
+
+  test('a messages upstream gets its own key, a version, the betas and other anthropic headers', async () => {
+    const served = await sendThrough('/v1/messages?beta=true', body, {
+      'x-api-key': pair.gateway.key,
+      authorization: `Bearer ${OTHER_KEY}`,
+      'provider-version': '2026-10-21',
+      'anthropic-beta': 'a-2025-01-01,b-2026-02-02',
+      'anthropic-future': 'kept',
+      'anthropic-workspace-id': 'wrkspc_of_the_caller',
+    });
+    const headers = headersOf(served);
+    expect(headers.get('x-api-key')).toBe(LAB_KEY);
+    expect(headers.get('anthropic-version')).toBe('2026-10-21');
+    expect(headers.get('anthropic-beta')).toBe('a-2025-01-01,b-2026-02-02');
+    expect(headers.get('anthropic-future')).toBe('kept');
+    for (const name of ['authorization', 'anthropic-workspace-id', 'provider-version'])
+      expect(headers.has(name)).toBe(false);
+    expect(served.headLines.join('\n')).not.toContain(pair.gateway.key);
+  });
+
+  test('a messages upstream gets a version where the caller sent none', async () => {
+    expect(headersOf(await sendThrough('/v1/messages', body)).get('anthropic-version')).toBe('2023-06-01');
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * Owns the promise that where the network divides a stream never matters: recorded streams through the relay itself (no
+ * HTTP), cut in two at every position, give the same bytes to the client and the same facts to the record.
+ */
+import { describe, expect, test } from 'bun:test';
+import { chatCompletions } from '../../src/protocols/chat-completions/index.ts';
+import { messages } from '../../src/protocols/messages/index.ts';
+import { loadRecordings, RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
+import { chooseStreams } from './choose-streams.ts';
+import { relayed } from './relay-stream.ts';
+import { recordedText } from './wire-text.ts';
+
+const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
+const BYTES_MAX = EXHAUSTIVE ? 8_192 : 3_072;
+const STREAMS = EXHAUSTIVE ? 20 : 5;
+for (const [api, protocol] of [
+  ['openai-chat', chatCompletions],
+  ['anthropic-messages', messages],
+] as const) {
+  const recordings = loadRecordings({ api });
+  if (recordings === null) console.log(`splits ${api}: ${RECORDINGS_ABSENT}`);
+  describe.skipIf(recordings === null)(`every split of recorded ${api} streams`, () => {
+    const streams = chooseStreams(recordings ?? [], { bytesMax: BYTES_MAX, count: STREAMS });
+    test('there are streams to split', () => {
+      expect(streams.length).toBeGreaterThanOrEqual(5);
+    });
+    test.each(streams.map((one) => [one.id, one] as const))(
+      '%s gives the same bytes and facts',
+      async (_, recording) => {
+        for (const crlf of [false, true]) {
+          const bytes = Buffer.from(recordedText(recording, crlf));
+          const whole = await relayed(protocol, [bytes]);
+          for (let at = 1; at < bytes.length; at += 1) {
+            const split = await relayed(protocol, [bytes.subarray(0, at), bytes.subarray(at)]);
+            if (!Bun.deepEquals(split, whole)) expect({ at, ...split }).toEqual({ at, ...whole });
+          }
+          const single = await relayed(
+            protocol,
+            Array.from(bytes, (byte) => Uint8Array.of(byte)),
+          );
+          expect(single).toEqual(whole);
+        }
+      },
+      60_000,
+    );
+  });
+}

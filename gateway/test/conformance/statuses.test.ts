@@ -1,0 +1,145 @@
+/** Owns every error status an upstream can give, in both protocols, plain and streamed: contract 5, through a running gateway. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import { pointAt } from '../harness/point-at.ts';
+import type { CallLine } from '../harness/start-gateway.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+
+const LAB_KEY = 'lab-credential-55bb';
+const STATUSES = [400, 401, 402, 403, 404, 405, 408, 409, 413, 418, 422, 429, 500, 502, 503, 504, 520, 529];
+const AS_IT_CAME = [400, 404, 413, 422];
+const PROTOCOLS = ['chat', 'messages'] as const;
+type Protocol = (typeof PROTOCOLS)[number];
+let pair: Pair;
+
+const models = (protocol: Protocol) => [...STATUSES.map((status) => `${protocol}-${status}`), `${protocol}-odd`];
+
+beforeAll(async () => {
+  pair = await startPair((fakeUrl) =>
+    pointAt(fakeUrl, { chat: models('chat'), messages: models('messages'), apiKey: LAB_KEY }),
+  );
+}, 30_000);
+afterAll(() => pair.stop());
+
+async function ask(protocol: Protocol, model: string, stream: boolean) {
+  const body = { model, max_tokens: 5, stream, messages: [{ role: 'user', content: 'hi' }] };
+  const path = protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+  const response = await fetch(`${pair.gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${pair.gateway.key}` },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, id: response.headers.get('x-request-id') ?? '' };
+}
+
+function wantedStatus(protocol: Protocol, status: number): number {
+  if (AS_IT_CAME.includes(status) || status === 429) return status;
+  if (protocol === 'messages' && (status === 504 || status === 529)) return status;
+  return protocol === 'messages' && status === 408 ? 504 : 500;
+}
+
+function wantedType(protocol: Protocol, status: number): string {
+  if (status === 429) return 'rate_limit_error';
+  if (protocol === 'messages' && status === 504) return 'timeout_error';
+  return protocol === 'messages' && status === 529 ? 'overloaded_error' : 'api_error';
+}
+
+interface Asked extends Awaited<ReturnType<typeof ask>> {
+  readonly record: CallLine | undefined;
+}
+
+/** Asks once per scenario, one after another, and then looks up all records at once: a look-up is a process of its own. */
+async function askAll(protocol: Protocol, asks: ReadonlyArray<readonly [string, Scenario, boolean]>): Promise<Asked[]> {
+  const answers = [];
+  for (const [model, scenario, stream] of asks) {
+    pair.fake.script(model, scenario);
+    answers.push(await ask(protocol, model, stream));
+  }
+  const records = new Map((await pair.gateway.calls()).map((record) => [record.request_id, record]));
+  return answers.map((answer) => ({ ...answer, record: records.get(answer.id) }));
+}
+
+describe.each([...PROTOCOLS])('an upstream’s refusal of a call of %s', (protocol) => {
+  const body = `{ "error" : {"message":"no é", "type":"made_up" } }\n`;
+  const headers = { 'retry-after': '3600', 'x-ratelimit-limit-requests': '7' };
+
+  test.each([false, true])(
+    'of any status becomes what the contract says, with a record (stream: %p)',
+    async (stream) => {
+      const asks = STATUSES.map((status) => [`${protocol}-${status}`, { status, body, headers }, stream] as const);
+      const answers = await askAll(protocol, asks);
+      const found = answers.map(({ status, text, headers: got, id, record }) => ({
+        status,
+        body: status >= 500 || status === 429 ? JSON.parse(text).error.type : text,
+        namesRequest: text.includes(id),
+        retryAfter: got.get('retry-after'),
+        upstreamsLimit: got.get('x-ratelimit-limit-requests') === '7',
+        record: [record?.status, record?.stream, record?.cost_nano_usd, record?.usage_source],
+        error: record?.error?.startsWith('upstream_'),
+      }));
+      const wanted = STATUSES.map((status) => {
+        const answered = wantedStatus(protocol, status);
+        return {
+          status: answered,
+          body: AS_IT_CAME.includes(status) ? body : wantedType(protocol, answered),
+          namesRequest: answered >= 500 || (protocol === 'messages' && answered === 429),
+          retryAfter: status === 429 ? '60' : null,
+          upstreamsLimit: false,
+          record: [answered, stream, '0', 'void'],
+          error: true,
+        };
+      });
+      expect(found).toEqual(wanted);
+    },
+  );
+
+  test.each([
+    ['0', '1'],
+    ['2.5', '3'],
+    ['61', '60'],
+    ['soon', '5'],
+    ['-1', '5'],
+    ['Wed, 21 Oct 2099 07:28:00 GMT', '60'],
+  ])('a retry-after of %p becomes %p', async (given, wanted) => {
+    const model = `${protocol}-429`;
+    pair.fake.script(model, { status: 429, headers: { 'retry-after': given } });
+    expect((await ask(protocol, model, false)).headers.get('retry-after')).toBe(wanted);
+  });
+
+  test('an error body is scrubbed of our credential and of account names, and of nothing else', async () => {
+    const body = `{"error":{"message":"key ${LAB_KEY} of org-Ab12Cd34Ef56 (project proj_9x8y7z6w5v4u) may not; user_preferences is wrong"}}`;
+    pair.fake.script(`${protocol}-400`, { status: 400, body });
+    const { text } = await ask(protocol, `${protocol}-400`, false);
+    expect(text).toBe(
+      '{"error":{"message":"key [redacted] of [redacted] (project [redacted]) may not; user_preferences is wrong"}}',
+    );
+  });
+
+  const hollow: ReadonlyArray<readonly [string, Scenario]> = [
+    ['an empty body', { hollow: true }],
+    ['text that is no JSON', { body: '<html>busy</html>' }],
+    ['JSON that is no answer', { json: { object: 'list' } }],
+    ['a JSON array', { json: [1] }],
+    ['an unknown content-encoding', { json: {}, headers: { 'content-encoding': 'zstd' } }],
+  ];
+  test('a 200 that is no answer is a fault of upstream’s, plain and streamed', async () => {
+    const asks = hollow.flatMap(([, scenario]) =>
+      [false, true].map((on) => [`${protocol}-odd`, scenario, on] as const),
+    );
+    const found = (await askAll(protocol, asks)).map(({ status, text, record }) => {
+      return [status, JSON.parse(text).error.type, /^upstream_(?:nonsense|truncated)$/.test(record?.error ?? '')];
+    });
+    expect(found).toEqual(asks.map(() => [500, 'api_error', true]));
+  });
+
+  test('an empty 400 is told in our own words', async () => {
+    pair.fake.script(`${protocol}-400`, { status: 400, hollow: true });
+    const { status, text } = await ask(protocol, `${protocol}-400`, false);
+    expect(status).toBe(400);
+    expect(JSON.parse(text).error).toMatchObject({
+      type: 'invalid_request_error',
+      message: expect.stringContaining('400'),
+    });
+  });
+});

@@ -1,0 +1,119 @@
+/** Owns the official SDKs pointed at a gateway: its models, clients made as users make them, a count of what they send. */
+import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai/sdk';
+import OpenAI, { type ClientOptions as OpenAiOptions } from 'openai';
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+
+/** What a provider says that holds no message threads (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). */
+const THREADLESS = {
+  type: 'error',
+  error: {
+    type: 'invalid_request_error',
+    message: 'thread: not supported here',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['model'] },
+  },
+};
+
+/** What the fake upstream does under these names on the chat side, and under `m-` and the name on the messages side. */
+const SCRIPTS: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
+  ok: { answer: 'ok' },
+  think: { answer: 'think' },
+  'long:9': { answer: 'long:9' },
+  tools: [{ answer: 'tool' }, { answer: 'ok' }],
+  'tools-streamed': [{ answer: 'tool' }, { answer: 'ok' }],
+  'tools-threaded': [{ answer: 'tool' }, { answer: 'ok' }],
+  'tools-threadless': [{ status: 400, json: THREADLESS }, { answer: 'tool' }, { answer: 'ok' }],
+  paced: { answer: 'long:2000', delayBetweenEventsMs: 20 },
+  silent: { delayBeforeFirstByteMs: 60_000 },
+  'error-later': { answer: 'long:9', errorEvent: 5 },
+  'no-end': { answer: 'long:9', cut: { at: 900, how: 'fin' } },
+  reset: { answer: 'long:9', cut: { at: 900, how: 'rst' } },
+  'says-400': { status: 400, errorBodyBytes: 100 },
+  'says-404': { status: 404, errorBodyBytes: 100 },
+  'says-422': { status: 422, errorBodyBytes: 100 },
+  'says-429': { status: 429, errorBodyBytes: 100, headers: { 'retry-after': '1' } },
+  'says-500': { status: 500, errorBodyBytes: 100 },
+  'says-504': { status: 504, errorBodyBytes: 100 },
+  'says-529': { status: 529, errorBodyBytes: 100 },
+  'limits-once': [{ status: 429, errorBodyBytes: 100, headers: { 'retry-after': '1' } }, { answer: 'ok' }],
+  'fails-once': [{ status: 500, errorBodyBytes: 100 }, { answer: 'ok' }],
+  'fails-once-streamed': [{ status: 503, errorBodyBytes: 100 }, { answer: 'ok' }],
+};
+
+/** A running pair with a model for each script, for a renamed model, and the demo's own two. */
+export async function startSdkRig(): Promise<Pair> {
+  const names = Object.keys(SCRIPTS);
+  const pair = await startPair((fakeUrl) => {
+    const pointing = { chat: names, messages: names.map((name) => `m-${name}`), renamed: { 'vendor/renamed': 'ok' } };
+    const built = pointAt(fakeUrl, pointing) as { readonly providers: object; readonly models: object };
+    const demo = { targets: [{ provider: 'demo' }] };
+    return {
+      ...built,
+      providers: { ...built.providers, demo: { kind: 'demo' } },
+      models: { ...built.models, demo, 'claude-demo': demo },
+    };
+  });
+  for (const [name, script] of Object.entries(SCRIPTS)) {
+    for (const side of ['', 'm-']) pair.fake.script(`${side}${name}`, script);
+  }
+  return pair;
+}
+
+/** An OpenAI client as the documentation of any compatible host says to make it. No retries unless asked for. */
+export function openAi({ gateway }: Pair, changes: OpenAiOptions = {}): OpenAI {
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0, ...changes });
+}
+
+/** An Anthropic client, likewise. */
+export function anthropic({ gateway }: Pair, changes: AnthropicOptions = {}): Anthropic {
+  return new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0, ...changes });
+}
+
+/** What an SDK sent. */
+interface SentRequest {
+  readonly url: string;
+  readonly headers: Headers;
+}
+
+interface WatchedFetch {
+  readonly fetch: typeof fetch;
+  readonly requests: readonly SentRequest[];
+  readonly replies: readonly Response[];
+}
+
+/** A fetch that keeps what was sent and what came back. */
+export function watchedFetch(): WatchedFetch {
+  const requests: SentRequest[] = [];
+  const replies: Response[] = [];
+  const watched = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    requests.push({ url: input instanceof Request ? input.url : String(input), headers: new Headers(init?.headers) });
+    const reply = await fetch(input, init);
+    replies.push(reply);
+    return reply;
+  };
+  return { fetch: Object.assign(watched, { preconnect: fetch.preconnect }), requests, replies };
+}
+
+/** What a promise is rejected with; throws where it is not. */
+export async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('expected an error, and there was none');
+}
+
+/** All that a stream brings, and the error that ended it; null where it ended well. */
+export async function drainStream<Item>(
+  stream: AsyncIterable<Item>,
+): Promise<{ readonly items: Item[]; readonly error: unknown }> {
+  const items: Item[] = [];
+  try {
+    for await (const item of stream) items.push(item);
+  } catch (error) {
+    return { items, error };
+  }
+  return { items, error: null };
+}

@@ -1,0 +1,34 @@
+/** Owns the bench's upstream with a gateway before it, for the suites that measure memory. Measures nothing itself. */
+import type { StreamTarget } from '../../../bench/memory/open-stream.ts';
+import { startUpstream } from '../../../bench/upstream/start-upstream.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+
+export interface MeasuredGateway {
+  readonly gateway: RunningGateway;
+  readonly target: StreamTarget;
+  stop(): Promise<void>;
+}
+
+/** Starts both. */
+export async function startMeasured(limits: object = {}): Promise<MeasuredGateway> {
+  const upstream = startUpstream(0);
+  try {
+    const models = ['bench', 'bench-slow', 'bench-endless'];
+    const gateway = await startGateway({
+      config: pointAt(`http://127.0.0.1:${upstream.port}`, { chat: models, limits }),
+    });
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    return {
+      gateway,
+      target: { port: Number(new URL(gateway.url).port), path: '/v1/chat/completions', headers },
+      async stop() {
+        await gateway.stop();
+        upstream.stop();
+      },
+    };
+  } catch (error) {
+    upstream.stop();
+    throw error;
+  }
+}

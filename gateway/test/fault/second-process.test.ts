@@ -1,0 +1,53 @@
+/** Shows what other processes on a server's data folder may do: a second server nothing, commands everything, losing nothing. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { ask, isComplete, recordsById } from './calls.ts';
+
+const COMMANDS = 20;
+const CALLERS = 8;
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair((url) => pointAt(url, { chat: ['ok'] }));
+});
+afterAll(() => pair.stop());
+
+test('a second server on the same data folder refuses with a clear word, and the first serves on', async () => {
+  const { gateway } = pair;
+  const second = await gateway.run('serve', '--port', '0', '--config', gateway.configFile);
+  expect(second.status).toBe(1);
+  expect(second.stderr).toContain(`another Tollgate runs on the data folder ${gateway.dataDir}`);
+  expect((await ask(gateway, { protocol: 'chat', model: 'ok', stream: false })).status).toBe(200);
+});
+
+test(`${COMMANDS} parallel commands beside a server under load lose nothing: all keys work, every call has its record`, async () => {
+  const { gateway } = pair;
+  const complete: string[] = [];
+  let over = false;
+  const load = Array.from({ length: CALLERS }, async (_, caller) => {
+    const asking = { protocol: 'chat', model: 'ok', stream: caller % 2 === 0 } as const;
+    while (!over) {
+      const answer = await ask(gateway, asking);
+      if (isComplete(asking, answer)) complete.push(answer.requestId);
+      else throw new Error(`a call failed: ${answer.status} ${answer.text}`);
+    }
+  });
+  const made = await Promise.all(
+    Array.from({ length: COMMANDS }, (_, index) => gateway.run('keys', 'create', '--name', `made ${index}`, '--json')),
+  );
+  over = true;
+  await Promise.all(load);
+  expect(made.map(({ status, stderr }) => `${status}${stderr}`)).toEqual(made.map(() => '0'));
+  const keys = made.map(({ stdout }) => (JSON.parse(stdout) as { readonly key: string }).key);
+  expect(new Set(keys).size).toBe(COMMANDS);
+  const used = await Promise.all(
+    keys.map((key) => ask(gateway, { protocol: 'chat', model: 'ok', stream: false, key })),
+  );
+  expect(used.map(({ status }) => status)).toEqual(keys.map(() => 200));
+  const listed = (await gateway.run('keys', 'list', '--json')).stdout;
+  for (let index = 0; index < COMMANDS; index += 1) expect(listed).toContain(`"made ${index}"`);
+  const records = await recordsById(gateway);
+  expect(complete.length).toBeGreaterThan(CALLERS);
+  expect([...complete, ...used.map(({ requestId }) => requestId)].filter((id) => !records.has(id))).toEqual([]);
+}, 60_000);

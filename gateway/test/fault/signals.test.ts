@@ -1,0 +1,93 @@
+/** Shows how a server ends: open streams finish after SIGTERM, a second Ctrl-C hurries, a dead launcher takes it along. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { eventually } from '../harness/eventually.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { startGateway } from '../harness/start-gateway.ts';
+import { ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
+
+const STREAMS = 200;
+const LAUNCHER = join(import.meta.dir, '../../../bin/tollgate');
+
+let fake: FakeUpstream;
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+});
+afterAll(() => fake.stop());
+
+function askMany(gateway: { readonly url: string; readonly key: string }, count: number) {
+  return Array.from({ length: count }, (_, index) => {
+    const protocol = PROTOCOLS[index % PROTOCOLS.length] ?? 'chat';
+    return ask(gateway, { protocol, model: `${protocol}-slow`, stream: true }).then((answer) => ({ protocol, answer }));
+  });
+}
+
+const config = () =>
+  pointAt(fake.url, { chat: ['chat-slow'], messages: ['messages-slow'], limits: { drain: '200ms' } });
+
+/** Scripts both models and waits until so many of their streams have begun. */
+function begun(count: number): Promise<unknown> {
+  return fake.waitFor((call) => call.finished === 'open' && call.eventsSent >= 3, { count, timeoutMs: 10_000 });
+}
+
+test(`SIGTERM with ${STREAMS} open streams: all finish whole and the server exits with 0`, async () => {
+  fake.reset();
+  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:30', delayBetweenEventsMs: 40 });
+  const gateway = await startGateway({ config: config() });
+  const answers = askMany(gateway, STREAMS);
+  await begun(STREAMS);
+  gateway.signal('SIGTERM');
+  const ended = await Promise.all(answers);
+  expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text)).length).toBe(0);
+  expect(await gateway.exited).toBe(0);
+  const records = await recordsById(gateway);
+  await gateway.stop();
+  expect(ended.filter(({ answer }) => records.get(answer.requestId)?.error !== null).length).toBe(0);
+}, 20_000);
+
+test('a second Ctrl-C ends open streams in-band, with a record each, and exits with 0', async () => {
+  fake.reset();
+  for (const protocol of PROTOCOLS) fake.script(`${protocol}-slow`, { answer: 'long:5000', delayBetweenEventsMs: 20 });
+  const gateway = await startGateway({ config: config() });
+  const answers = askMany(gateway, 20);
+  await begun(20);
+  gateway.signal('SIGINT');
+  // Signals within one second are one: pressed until the server has gone.
+  const presses = setInterval(() => gateway.signal('SIGINT'), 300);
+  const status = await gateway.exited;
+  clearInterval(presses);
+  expect(status).toBe(0);
+  const ended = await Promise.all(answers);
+  expect(ended.filter(({ protocol, answer }) => !endsInError(protocol, answer.text)).length).toBe(0);
+  const records = await recordsById(gateway);
+  await gateway.stop();
+  expect(ended.map(({ answer }) => records.get(answer.requestId)?.error)).toEqual(ended.map(() => 'draining'));
+}, 20_000);
+
+test('a server whose launcher was killed with -9 ends', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-launcher-'));
+  const environment = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA_DIR: join(home, 'data') };
+  const launcher = Bun.spawn(['node', LAUNCHER, 'serve', '--port', '0'], {
+    cwd: home,
+    env: environment,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  let said = '';
+  void (async () => {
+    for await (const chunk of launcher.stdout) said += new TextDecoder().decode(chunk);
+  })();
+  const url = await eventually('the server', () => /listens on (http:\/\/\S+)/.exec(said)?.[1], 15_000);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  launcher.kill('SIGKILL');
+  const refused = () =>
+    fetch(`${url}/healthz`).then(
+      () => null,
+      () => true,
+    );
+  expect(await eventually('the server to be gone', refused, 10_000)).toBe(true);
+  rmSync(home, { recursive: true, force: true });
+}, 30_000);

@@ -1,0 +1,43 @@
+/** Owns the configuration that the suites of this folder run on: a model for each thing that a call can meet. */
+import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { pointAt } from '../harness/point-at.ts';
+
+interface Wishes {
+  readonly limits?: object;
+  readonly server?: object;
+  /** More models, as the configuration file has them. */
+  readonly models?: Readonly<Record<string, object>>;
+}
+
+const SCRIPTED_CHAT = ['slow', 'broken', 'limited', 'rejecting'] as const;
+const SCRIPTED_MESSAGES = ['m-ok', 'm-long', 'm-slow', 'm-broken', 'm-overloaded', 'm-rejecting'] as const;
+
+/** Chat models, messages models and one of the demo that both sides serve. */
+export function contractConfig(fakeUrl: string, { limits, server, models }: Wishes = {}): object {
+  const pointing = {
+    chat: ['ok', 'tool', 'think', 'long:20', 'endless', ...SCRIPTED_CHAT],
+    messages: [...SCRIPTED_MESSAGES],
+    renamed: { 'vendor/renamed': 'ok' },
+    ...(limits === undefined ? {} : { limits }),
+    ...(server === undefined ? {} : { server }),
+  };
+  const built = pointAt(fakeUrl, pointing) as { readonly providers: object; readonly models: object };
+  return {
+    ...built,
+    providers: { ...built.providers, demo: { kind: 'demo' } },
+    models: { ...built.models, demo: { targets: [{ provider: 'demo' }] }, ...models },
+  };
+}
+
+/** Scripts what the names in `contractConfig` stand for. */
+export function scriptContractModels(fake: FakeUpstream): void {
+  fake.script('m-ok', { answer: 'ok' });
+  fake.script('m-long', { answer: 'long:20' });
+  for (const slow of ['slow', 'm-slow']) fake.script(slow, { answer: 'ok', delayBeforeFirstByteMs: 60_000 });
+  for (const broken of ['broken', 'm-broken']) fake.script(broken, { status: 500, errorBodyBytes: 100 });
+  fake.script('limited', { status: 429, headers: { 'retry-after': '7' }, errorBodyBytes: 100 });
+  fake.script('m-overloaded', { status: 529, errorBodyBytes: 100 });
+  for (const rejecting of ['rejecting', 'm-rejecting']) {
+    fake.script(rejecting, { status: 422, json: { error: { type: 'odd', message: 'not like this' } } });
+  }
+}

@@ -1,0 +1,62 @@
+/** Owns what every refusal must look like, by contract 5: status, error body in the side's words, request id, headers. */
+import { expect } from 'bun:test';
+import type { Side } from './calls.ts';
+
+/** What a refusal says. `type` and `code` are the words of the contract; `code` and `param` are chat's only. */
+export interface Refusal {
+  readonly status: number;
+  readonly type: string;
+  readonly code?: string;
+  readonly param?: string | null;
+  /** What the message must hold. */
+  readonly says?: string | RegExp;
+  /** `x-should-retry`; null: absent. */
+  readonly shouldRetry?: 'false' | null;
+}
+
+const INVALID = 'invalid_request_error';
+
+/** A refusal of the caller's request: 400 unless another status is given. */
+export function invalid(side: Side, says?: string | RegExp, param?: string | null, status = 400): Refusal {
+  return {
+    status,
+    type: side === 'messages' && status === 413 ? 'request_too_large' : INVALID,
+    code: INVALID,
+    ...(says === undefined ? {} : { says }),
+    ...(param === undefined ? {} : { param }),
+  };
+}
+
+/** Checks the refusal and answers its request id. */
+export async function expectRefusal(response: Response, side: Side, refusal: Refusal): Promise<string> {
+  const text = await response.text();
+  expect({ status: response.status, text }).toEqual({ status: refusal.status, text: expect.any(String) });
+  return expectRefusalBody(response.headers, text, side, refusal);
+}
+
+/** As `expectRefusal`, for a body that was read already. */
+export function expectRefusalBody(headers: Headers, text: string, side: Side, refusal: Refusal): string {
+  expect(headers.get('content-type')).toBe('application/json');
+  const requestId = headers.get('x-request-id') ?? '';
+  expect(requestId).toMatch(/^req_[0-9a-f]{32}$/);
+  expect(headers.get('request-id')).toBe(requestId);
+  if (refusal.shouldRetry !== undefined) expect(headers.get('x-should-retry')).toBe(refusal.shouldRetry);
+  const body: unknown = JSON.parse(text);
+  const message = expect.any(String);
+  if (side === 'chat') {
+    const param = refusal.param === undefined ? expect.anything() : refusal.param;
+    const error = { message, type: refusal.type, code: refusal.code };
+    expect(body).toEqual({ error: refusal.param === undefined ? expect.objectContaining(error) : { ...error, param } });
+    expect(Object.keys((body as { error: object }).error).sort()).toEqual(['code', 'message', 'param', 'type']);
+  } else {
+    expect(body).toEqual({ type: 'error', error: { type: refusal.type, message }, request_id: requestId });
+  }
+  const said = (body as { error: { message: string } }).error.message;
+  if (refusal.says !== undefined) expect(said).toMatch(asPattern(refusal.says));
+  if (refusal.status >= 500) expect(said).toContain(requestId);
+  return requestId;
+}
+
+function asPattern(says: string | RegExp): RegExp {
+  return typeof says === 'string' ? new RegExp(says.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')) : says;
+}

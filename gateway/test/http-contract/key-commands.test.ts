@@ -1,0 +1,156 @@
+/** Commands about keys and workspaces beside a running server: each binds calls within two seconds. Contract 1. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { goodBody, post } from './calls.ts';
+import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { control, createKey, type MadeKey } from './make-key.ts';
+
+/** Commands are processes of their own, and a machine may be busy. */
+setDefaultTimeout(20_000);
+
+const BINDS_MS_MAX = 2_000;
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair(contractConfig);
+  scriptContractModels(pair.fake);
+}, 20_000);
+afterAll(() => pair.stop());
+
+async function ask(key: string, model = 'ok'): Promise<number> {
+  return (await post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model }))).status;
+}
+
+/** Waits until calls with the key get the status; the contract gives a command two seconds from its end. */
+async function untilStatus(key: string, status: number, model = 'ok'): Promise<void> {
+  await eventually(`status ${status}`, async () => ((await ask(key, model)) === status ? true : null), BINDS_MS_MAX);
+}
+
+/** Runs a command that must succeed, with `--json`, and answers what it printed. */
+async function run(...words: string[]): Promise<unknown> {
+  const { status, stdout, stderr } = await pair.gateway.run(...words, '--json');
+  expect({ words, status, stderr }).toEqual({ words, status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+describe('keys', () => {
+  test.concurrent('create: served; disable: 401; enable: served; revoke: 401 for good', async () => {
+    const { id, key } = (await run('keys', 'create', '--name', 'of a command')) as MadeKey;
+    await untilStatus(key, 200);
+    await run('keys', 'disable', id);
+    await untilStatus(key, 401);
+    await run('keys', 'enable', id);
+    await untilStatus(key, 200);
+    await run('keys', 'revoke', id);
+    await untilStatus(key, 401);
+    expect(await pair.gateway.run('keys', 'enable', id)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(id),
+    });
+    expect(await ask(key)).toBe(401);
+  }, 20_000);
+
+  test.concurrent('rotate with grace: both secrets work, then only the new one', async () => {
+    const { id, key: old } = await createKey(pair.gateway);
+    const rotated = (await run('keys', 'rotate', id, '--grace', '2s')) as MadeKey & { previous_expires_at: string };
+    expect(rotated.id).toBe(id);
+    expect(rotated.key).not.toBe(old);
+    expect(await ask(rotated.key)).toBe(200);
+    const graceEndsMs = Date.parse(rotated.previous_expires_at);
+    const status = await ask(old);
+    // A slow machine may have needed the whole grace to get here: then there is nothing left to see of it.
+    if (Date.now() < graceEndsMs) expect(status).toBe(200);
+    await eventually('the old secret to end', async () => ((await ask(old)) === 401 ? true : null), 4_000);
+    expect(Date.now()).toBeGreaterThanOrEqual(graceEndsMs);
+    expect(await ask(rotated.key)).toBe(200);
+  }, 20_000);
+
+  test.concurrent('rotate without grace ends the old secret', async () => {
+    const { id, key: old } = await createKey(pair.gateway);
+    const { key } = (await control(pair.gateway, 'keys.rotate', { id, grace_ms: 0 })) as MadeKey;
+    await untilStatus(old, 401);
+    await untilStatus(key, 200);
+  }, 20_000);
+
+  test.concurrent('a long grace: both work at the same time', async () => {
+    const { id, key: old } = await createKey(pair.gateway);
+    const { key } = (await control(pair.gateway, 'keys.rotate', { id, grace_ms: 86_400_000 })) as MadeKey;
+    expect([await ask(old), await ask(key)]).toEqual([200, 200]);
+    await control(pair.gateway, 'keys.revoke', { id });
+    await untilStatus(old, 401);
+    await untilStatus(key, 401);
+  }, 20_000);
+
+  test.concurrent('set: models, addresses, scopes, expiry', async () => {
+    const { id, key } = await createKey(pair.gateway);
+    await run('keys', 'set', id, '--models', 'tool,long*');
+    await untilStatus(key, 403);
+    expect(await ask(key, 'long:20')).toBe(200);
+    const set = (changes: object) => control(pair.gateway, 'keys.set', { id, ...changes });
+    await set({ models: null });
+    await untilStatus(key, 200);
+    await set({ ips: ['192.0.2.1'] });
+    await untilStatus(key, 403);
+    await set({ ips: null });
+    await untilStatus(key, 200);
+    await set({ scopes: ['usage'] });
+    await untilStatus(key, 403);
+    await set({ scopes: ['inference'] });
+    await untilStatus(key, 200);
+    await set({ expires_in_ms: 1 });
+    await untilStatus(key, 401);
+    await set({ expires_in_ms: null });
+    await untilStatus(key, 200);
+  }, 30_000);
+
+  test.concurrent('list names each key and shows no secret', async () => {
+    const { id, key } = await createKey(pair.gateway);
+    const { status, stdout } = await pair.gateway.run('keys', 'list', '--json');
+    expect(status).toBe(0);
+    const listed = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: string; last4: string });
+    expect(listed.find((one) => one.id === id)?.last4).toBe(key.slice(-4));
+    expect(stdout).not.toContain(key.slice(3, 20));
+    expect(stdout).not.toContain('hash');
+  }, 20_000);
+
+  test.concurrent('wrong usage ends with 2, what cannot be done with 1, and neither changes anything', async () => {
+    const { id, key } = await createKey(pair.gateway);
+    for (const words of [
+      ['keys', 'set', id],
+      ['keys', 'set', id, '--ip', 'here'],
+    ]) {
+      expect(await pair.gateway.run(...words)).toMatchObject({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/\S/),
+      });
+    }
+    expect(await pair.gateway.run('keys', 'revoke', 'key_none')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('key_none'),
+    });
+    expect(await ask(key)).toBe(200);
+  }, 20_000);
+});
+
+describe('workspaces', () => {
+  test.concurrent('set --models binds every key of the workspace', async () => {
+    await control(pair.gateway, 'workspaces.create', { id: 'team' });
+    const [one, other] = await Promise.all([
+      createKey(pair.gateway, { workspace: 'team' }),
+      createKey(pair.gateway, { workspace: 'team', models: ['ok', 'tool'] }),
+    ]);
+    expect([await ask(one.key), await ask(other.key)]).toEqual([200, 200]);
+    await run('workspaces', 'set', 'team', '--models', 'tool');
+    await untilStatus(one.key, 403);
+    await untilStatus(other.key, 403);
+    expect(await ask(other.key, 'tool')).toBe(200);
+    expect(await ask(pair.gateway.key)).toBe(200);
+    await control(pair.gateway, 'workspaces.set', { id: 'team', models: null });
+    await untilStatus(one.key, 200);
+  }, 20_000);
+});

@@ -1,0 +1,141 @@
+/** Configuration beside a running server: a changed file, SIGHUP, a bad file, and what `check` says of both. Contract 2. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { LIMITS } from '../../src/config/limits.ts';
+import { eventually } from '../harness/eventually.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { goodBody, post } from './calls.ts';
+import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { expectRefusal, invalid } from './expect-refusal.ts';
+
+/** Commands are processes of their own, and a machine may be busy. */
+setDefaultTimeout(20_000);
+
+const TARGETS = [{ provider: 'lab', model: 'ok' }];
+const RELOAD_MS_MAX = 5_000;
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair(contractConfig);
+  scriptContractModels(pair.fake);
+}, 20_000);
+afterAll(() => pair.stop());
+
+const ask = (model: string) => post(pair.gateway, 'chat', goodBody('chat', { model }));
+const untilStatus = (model: string, status: number) =>
+  eventually(
+    `${model} to be ${status}`,
+    async () => ((await ask(model)).status === status ? true : null),
+    RELOAD_MS_MAX,
+  );
+
+function write(config: object | string): void {
+  writeFileSync(pair.gateway.configFile, typeof config === 'string' ? config : JSON.stringify(config));
+}
+
+/** Waits until the server has logged a text once more than before. */
+async function untilLogged(text: string, act: () => void): Promise<void> {
+  const count = () => `${pair.gateway.stdout()}${pair.gateway.stderr()}`.split(text).length;
+  const before = count();
+  act();
+  await eventually(`the log to say ${JSON.stringify(text)}`, () => (count() > before ? true : null), RELOAD_MS_MAX);
+}
+
+const RELOADED = 'the configuration was reloaded';
+const KEPT = 'the running one stays';
+
+describe('a good file', () => {
+  const turn = { role: 'user', content: 'x' };
+  const threeTurns = () => post(pair.gateway, 'chat', goodBody('chat', { messages: [turn, turn, turn] }));
+
+  test('is taken over when it changes: models come, limits bind', async () => {
+    expect((await ask('newcomer')).status).toBe(403);
+    const newcomer = { targets: TARGETS, price: 'free' };
+    write(contractConfig(pair.fake.url, { models: { newcomer }, limits: { messages_max: 2 } }));
+    await untilStatus('newcomer', 200);
+    await expectRefusal(await threeTurns(), 'chat', invalid('chat', 'messages: found 3 elements', 'messages'));
+  });
+
+  test('models go, limits are lifted, and nothing is replaced under a call that runs', async () => {
+    pair.fake.script('broken', { answer: 'long:20', delayBetweenEventsMs: 60 });
+    const stream = await post(pair.gateway, 'chat', goodBody('chat', { model: 'broken', stream: true }));
+    const models = { broken: { targets: TARGETS, price: 'free' }, second: { targets: TARGETS } };
+    write(contractConfig(pair.fake.url, { models }));
+    await untilStatus('second', 200);
+    expect((await ask('newcomer')).status).toBe(403);
+    expect((await threeTurns()).status).toBe(200);
+    expect(await stream.text()).toEndWith('data: [DONE]\n\n');
+    expect(pair.fake.served('broken').map(({ finished }) => finished)).toEqual(['complete']);
+  });
+
+  test('is loaded anew by SIGHUP, also when it has not changed', async () => {
+    await untilLogged(RELOADED, () => pair.gateway.signal('SIGHUP'));
+    expect((await ask('second')).status).toBe(200);
+  });
+});
+
+describe('a bad file', () => {
+  const bad = () => ({ ...contractConfig(pair.fake.url, { models: { never: { targets: TARGETS } } }), surprise: 1 });
+
+  test('keeps the running configuration and says what is wrong, by change and by SIGHUP', async () => {
+    await untilLogged(KEPT, () => write(bad()));
+    expect(`${pair.gateway.stdout()}${pair.gateway.stderr()}`).toContain('surprise');
+    await untilLogged(KEPT, () => pair.gateway.signal('SIGHUP'));
+    await untilLogged(KEPT, () => write('models: [this is: not'));
+    expect((await ask('ok')).status).toBe(200);
+    expect((await ask('never')).status).toBe(403);
+    expect((await fetch(`${pair.gateway.url}/readyz`)).status).toBe(200);
+  });
+
+  test('check names line, path, found and expected, and ends with 1', async () => {
+    write(
+      `${JSON.stringify(contractConfig(pair.fake.url))}`.replace(
+        /}$/,
+        ',\n"limits": {"body_bytes_max": "lots"},\n"surprise": 1}',
+      ),
+    );
+    const { run, configFile } = pair.gateway;
+    const [{ status, stdout }, json] = await Promise.all([
+      run('check', configFile),
+      run('check', '--json', configFile),
+    ]);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/2(:\d+)?.*limits\.body_bytes_max.*lots/);
+    expect(stdout).toMatch(/3(:\d+)?.*surprise/);
+    expect(stdout).toContain('2 problems');
+    expect(json.status).toBe(1);
+    const problems = json.stdout
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(problems).toEqual([
+      expect.objectContaining({
+        ok: false,
+        line: 2,
+        path: 'limits.body_bytes_max',
+        message: expect.stringContaining('lots'),
+      }),
+      expect.objectContaining({
+        ok: false,
+        line: 3,
+        path: expect.stringContaining('surprise'),
+        message: expect.any(String),
+      }),
+    ]);
+  });
+
+  test('a good file after it is taken over again; check is content with it', async () => {
+    write(contractConfig(pair.fake.url, { models: { back: { targets: TARGETS } } }));
+    await untilStatus('back', 200);
+    const { status, stdout } = await pair.gateway.run('check', '--json', pair.gateway.configFile);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, models: expect.arrayContaining(['ok', 'm-ok', 'back']) });
+  });
+
+  test('check --schema prints a JSON Schema with every limit', async () => {
+    const { status, stdout } = await pair.gateway.run('check', '--schema');
+    expect(status).toBe(0);
+    const schema = JSON.parse(stdout) as { properties: { limits: { properties: object } } };
+    expect(Object.keys(schema.properties.limits.properties).sort()).toEqual(Object.keys(LIMITS).sort());
+  });
+});
