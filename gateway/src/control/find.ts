@@ -1,4 +1,5 @@
 /** Owns looking up what a command names, and what is said where it is not there. */
+import { maskKeys } from '../lib/mask-keys.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import { CommandFailure, type ControlContext } from './command.ts';
 
@@ -6,7 +7,9 @@ import { CommandFailure, type ControlContext } from './command.ts';
 export function findKey({ directory }: ControlContext, id: string): StoredKey {
   const key = directory.keys.get(id);
   if (key === undefined)
-    throw new CommandFailure(`There is no key with the id ${JSON.stringify(id)}. List them: tollgate keys list`);
+    throw new CommandFailure(
+      `There is no key with the id ${JSON.stringify(maskKeys(id))}. List them: tollgate keys list`,
+    );
   return key;
 }
 

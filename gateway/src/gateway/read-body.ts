@@ -17,7 +17,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
  * Reads the whole body. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
  * `body_too_large`, `body_timeout`, `over_capacity`, `client_left`.
  */
-export function readBody(request: Request, limits: Limits, gauge: Gauge): HeldBody | Promise<HeldBody> {
+export function readBody(request: Request, limits: Limits, gauge: Gauge): Promise<HeldBody> {
   const { headers } = request;
   checkType(headers.get('content-type'));
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
@@ -32,11 +32,12 @@ export function readBody(request: Request, limits: Limits, gauge: Gauge): HeldBo
   const claim = new Claim(gauge, limits.bodyBytesMax);
   if (length === null) return hold(readChunks(request, claim), coding, claim, limits);
   claim.growTo(Number(length));
-  const body = request.arrayBuffer();
-  // Most bodies came with their headers: then nobody needs to wait, nor to watch the clock.
-  const arrived = coding === 'identity' ? Bun.peek(body) : body;
-  if (arrived instanceof Promise) return hold(body.then(Buffer.from), coding, claim, limits);
-  return { bytes: Buffer.from(arrived), release: () => claim.release() };
+  return hold(
+    request.arrayBuffer().then((body) => Buffer.from(body)),
+    coding,
+    claim,
+    limits,
+  );
 }
 
 /** Waits for the bytes, within the time that a body may take, and inflates them. */

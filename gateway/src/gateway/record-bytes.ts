@@ -24,6 +24,11 @@ export function beginsLikeEvents(span: Uint8Array): boolean {
 export class LineEndKeeper {
   #surplus = false;
 
+  /** The next record that is passed on begins with a LF that must not be. */
+  get surplus(): boolean {
+    return this.#surplus;
+  }
+
   /** What of a withheld record the client gets all the same: the LF of the record before it. */
   withheld(record: SseRecord): Uint8Array {
     const { bytes, start, end } = record;

@@ -41,7 +41,7 @@ function decideUsage(call: Call, { failure, facts }: Outcome): { usage: Usage; s
     const usage = facts?.usage ?? null;
     return usage === null ? { usage: countUsage(call, facts), source: 'counted' } : { usage, source: 'upstream' };
   }
-  const produced = facts !== null && (facts.outputBytes > 0 || facts.usageSoFar !== null);
+  const produced = facts !== null && facts.outputBytes > 0;
   if (failure === 'client_left' || failure === 'reader_too_slow' || produced) return partialUsage(call, facts, failure);
   return { usage: ZERO_USAGE, source: 'void' };
 }

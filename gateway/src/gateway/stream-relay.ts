@@ -192,7 +192,10 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #act(record: SseRecord, verdict: RecordVerdict): void {
     switch (verdict) {
       case 'pass':
-        this.#forward(this.#lineEnds.passed(rawBytes(record)));
+        this.#pass(record);
+        return;
+      case 'silent':
+        this.#takeSilent(record);
         return;
       case 'replace':
         this.#forward(this.#lineEnds.passed(this.#observer.replacement ?? rawBytes(record)));
@@ -237,6 +240,16 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#outbox.put(this.#settings.scrub(wholeRecord(this.#lineEnds.passed(rawBytes(record)))));
     this.#phase = 'failing';
     this.dueMs = performance.now() + LINGER_MS;
+  }
+
+  #pass(record: SseRecord): void {
+    if (this.#lineEnds.surplus) {
+      this.#forward(this.#lineEnds.passed(rawBytes(record)));
+      return;
+    }
+    this.#anyRecord = true;
+    this.#commit();
+    this.#outbox.putSpan(record.bytes, record.start, record.end);
   }
 
   #forward(bytes: Uint8Array): void {

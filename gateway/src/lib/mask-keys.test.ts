@@ -1,3 +1,4 @@
+/** Tests of mask-keys.ts: keys vanish wherever they stand, and nothing else does. */
 import { describe, expect, test } from 'bun:test';
 import { maskKeys } from './mask-keys.ts';
 

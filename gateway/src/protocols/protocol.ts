@@ -24,10 +24,10 @@ export type AnswerReading =
   | { readonly kind: 'nonsense'; readonly message: string };
 
 /**
- * What becomes of one record of a stream: `pass` it on; `withhold` it (the usage chunk that the client did not ask for);
+ * What becomes of one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it (the usage chunk that the client did not ask for);
  * `replace` it by `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
  */
-export type RecordVerdict = 'pass' | 'withhold' | 'replace' | 'terminal' | 'error' | 'nonsense';
+export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'terminal' | 'error' | 'nonsense';
 
 /** Watches the records of one stream. Changes nothing but by its verdicts. */
 export interface StreamObserver {

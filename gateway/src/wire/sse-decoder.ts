@@ -8,6 +8,7 @@ import type { Transducer } from './transducer.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
+const NOTHING = new Uint8Array(0);
 
 /** The limit of `startSseDecoder` unless told otherwise: 8 MiB. */
 export const SSE_RECORD_BYTES_MAX = 8 * 1024 * 1024;
@@ -61,6 +62,9 @@ class Decoder implements SseDecoder {
     from = this.#parseAll(chunk, from, outputs);
     this.#afterCr = from === chunk.length && chunk[from - 1] === CR;
     if (from < chunk.length && !this.#over) this.#hold(chunk, from, outputs);
+    // Between two chunks a stream may wait for minutes: it must not keep half a megabyte of the last one alive.
+    this.#parser.begin(NOTHING);
+    this.#lines.begin(NOTHING);
     return outputs;
   }
 

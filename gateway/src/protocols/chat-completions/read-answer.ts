@@ -11,7 +11,9 @@ export function readAnswer(answer: unknown): AnswerReading {
   if (error !== undefined && error !== null && !Array.isArray(body.choices)) {
     return { kind: 'error', status: statusOf(error), message: messageOf(error) };
   }
-  if (!Array.isArray(body.choices)) return { kind: 'nonsense', message: 'the answer has no choices' };
+  if (!Array.isArray(body.choices) || body.choices.length === 0) {
+    return { kind: 'nonsense', message: 'the answer has no choices' };
+  }
   const choices = asArray(body.choices);
   const usage = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
   return {

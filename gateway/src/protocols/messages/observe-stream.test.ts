@@ -23,7 +23,7 @@ describe('a messages stream', () => {
       last,
       event('message_stop', {}),
     ]);
-    expect(verdicts).toEqual(['pass', 'pass', 'pass', 'pass', 'terminal']);
+    expect(verdicts).toEqual(['pass', 'silent', 'pass', 'pass', 'terminal']);
     expect(facts).toMatchObject({
       usage: { input: 9, output: 40 },
       finish_reason: 'end_turn',

@@ -76,6 +76,8 @@ export class MessagesStreamObserver implements StreamObserver {
         this.failure = { type, message, status: statusOfType(type) };
         return 'error';
       }
+      case 'ping':
+        return 'silent';
       default:
         return 'pass';
     }

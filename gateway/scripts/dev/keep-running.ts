@@ -1,0 +1,65 @@
+/** Owns one child process at a time: ends it, starts the next, ends the last. Knows nothing of what it runs, or why. */
+
+/** A child process, as much as is needed of it. */
+export interface Child {
+  readonly exited: Promise<number>;
+  kill(signal: 'SIGINT' | 'SIGKILL'): void;
+}
+
+export interface KeptRunning {
+  /** Ends the child, then starts another one. Asked again before that, it starts one all the same. */
+  restart(): void;
+  /** Ends the child for good. */
+  stop(): Promise<void>;
+}
+
+const KILL_AFTER_MS = 5_000;
+
+/** Starts a child now. `onEndedAlone` is told the status of one that nobody ended; nothing starts until `restart`. */
+export function keepRunning(
+  start: () => Child,
+  onEndedAlone: (status: number) => void,
+  killAfterMs = KILL_AFTER_MS,
+): KeptRunning {
+  let current: Child | null = null;
+  let turning: Promise<void> | null = null;
+  let over = false;
+
+  function launch(): void {
+    const child = start();
+    current = child;
+    void child.exited.then((status) => {
+      if (current !== child) return;
+      current = null;
+      if (!over) onEndedAlone(status);
+    });
+  }
+
+  async function end(): Promise<void> {
+    const child = current;
+    if (child === null) return;
+    current = null;
+    child.kill('SIGINT');
+    const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+    await child.exited;
+    clearTimeout(timer);
+  }
+
+  async function turn(): Promise<void> {
+    await end();
+    turning = null;
+    if (!over) launch();
+  }
+
+  launch();
+  return {
+    restart() {
+      if (!over) turning ??= turn();
+    },
+    async stop() {
+      over = true;
+      await turning;
+      await end();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** Owns what `npm run dev` prints once the gateway listens: the key, the models, lines that work as pasted. */
+import { CHAT_MODELS, MESSAGES_MODELS } from './dev-config.ts';
+
+interface Hints {
+  readonly gatewayUrl: string;
+  readonly fakeUrl: string;
+  readonly key: string;
+}
+
+const MESSAGES = [{ role: 'user', content: 'Hello!' }];
+
+/** The text; the key is printed because it opens nothing but this scratch gateway. */
+export function renderHints({ gatewayUrl, fakeUrl, key }: Hints): string {
+  const chat = `${gatewayUrl}/v1/chat/completions`;
+  const messages = `${gatewayUrl}/v1/messages`;
+  return [
+    '',
+    `The fake upstream is ${fakeUrl}; what reached it: curl ${fakeUrl}/__fake/served`,
+    `Models over chat completions: ${CHAT_MODELS.join(', ')}`,
+    `Models over messages: ${MESSAGES_MODELS.join(', ')}`,
+    'Those called endless have no end: stream them, and stop with Ctrl-C.',
+    `The key, the same at every run: ${key}`,
+    '',
+    ...renderCurl(chat, key, { model: 'ok', messages: MESSAGES }),
+    '',
+    ...renderCurl(chat, key, { model: 'long:50', stream: true, messages: MESSAGES }),
+    '',
+    ...renderCurl(messages, key, { model: 'claude-ok', max_tokens: 256, messages: MESSAGES }),
+    '',
+    ...renderCurl(messages, key, { model: 'claude-long:50', max_tokens: 256, stream: true, messages: MESSAGES }),
+    '',
+    'It starts anew when a file under gateway/src changes. Ctrl-C ends it.',
+    '',
+  ].join('\n');
+}
+
+function renderCurl(url: string, key: string, body: object): string[] {
+  return [
+    `curl -N ${url} \\`,
+    `  -H 'authorization: Bearer ${key}' \\`,
+    "  -H 'content-type: application/json' \\",
+    `  -d '${JSON.stringify(body)}'`,
+  ];
+}
