@@ -22,7 +22,7 @@ export const LAUNCHER = join(import.meta.dir, '../../bin/tollgate');
 /** The folder of a checkout, below the system's temporary one. */
 export function scratchFolder(root: string): string {
   const checkout = createHash('sha256').update(root).digest('hex').slice(0, 12);
-  return join(tmpdir(), `tollgate-dev-${userInfo().username}-${checkout}`);
+  return join(tmpdir(), `tollgate-dev-${userInfo().uid}-${checkout}`);
 }
 
 /** Takes the folder away, with its key and records. */

@@ -35,7 +35,8 @@ const countStarts = (text: string) => [...text.matchAll(/^Tollgate listens on /g
 
 test('what is printed works as pasted, also after a changed source started it anew', async () => {
   const sources = join(home, 'sources');
-  mkdirSync(sources);
+  const folder = join(sources, 'deep');
+  mkdirSync(folder, { recursive: true });
   let printed = '';
   const print = (text: string) => {
     printed += text;
@@ -57,7 +58,7 @@ test('what is printed works as pasted, also after a changed source started it an
     expect(messages).toContain('Good day to you.');
     expect(messagesStream).toContain('w50 ');
     expect(messagesStream).toContain('event: message_stop');
-    writeFileSync(join(sources, `changed-${starts}.ts`), '');
+    writeFileSync(join(folder, `changed-${starts}.ts`), '');
   }
 }, 40_000);
 
