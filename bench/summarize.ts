@@ -34,7 +34,7 @@ export interface Ratio {
 }
 
 /** CPU microseconds of the subject per unit; null where no unit was completed. */
-export function cpuMicrosPerUnit(measurement: Measurement, unit: 'call' | 'event'): number | null {
+function cpuMicrosPerUnit(measurement: Measurement, unit: 'call' | 'event'): number | null {
   const units = unit === 'call' ? measurement.load.calls : measurement.load.events;
   const cpuMs = measurement.load.cpuMs.subject;
   return units === 0 || cpuMs === undefined ? null : (cpuMs * 1000) / units;

@@ -24,7 +24,7 @@ interface Stat extends ProcessSample {
 }
 
 /** Ticks of CPU time per second, as `getconf CLK_TCK` says; on Linux 100. */
-export const TICKS_PER_SECOND: number = readTicksPerSecond();
+const TICKS_PER_SECOND: number = readTicksPerSecond();
 
 function readTicksPerSecond(): number {
   const { stdout } = Bun.spawnSync(['getconf', 'CLK_TCK']);

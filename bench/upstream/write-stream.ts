@@ -3,8 +3,8 @@ import type { Outbox } from '../http/outbox.ts';
 import { ENDLESS_BLOCK, EVENTS, STREAM_HEAD, streamTail, TEXT_EVENT } from './replies.ts';
 
 /** Milliseconds between two events of a paced stream, and of a slow one. */
-export const PACED_EVENT_MS = 10;
-export const SLOW_EVENT_MS = 2000;
+const PACED_EVENT_MS = 10;
+const SLOW_EVENT_MS = 2000;
 
 /** Blocks an endless stream may write before the other connections get their turn. */
 const BLOCKS_PER_TURN = 4;

@@ -1,3 +1,4 @@
+/** Checks what is taken from a published price list, and what is left out. */
 import { describe, expect, test } from 'bun:test';
 import { readPriceList } from './price-list-facts.ts';
 

@@ -1,3 +1,4 @@
+/** Checks how the entries of several sources become the models of one snapshot. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseSnapshot } from '../../src/catalog/parse-snapshot.ts';

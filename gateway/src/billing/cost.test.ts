@@ -1,3 +1,4 @@
+/** Checks that a cost is the exact sum of counters times prices, rounded once. */
 import { describe, expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { costNanoUsd } from './cost.ts';

@@ -1,3 +1,4 @@
+/** Checks how a price is filled and written by an operator, and that its version text gives it back. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {

@@ -1,3 +1,4 @@
+/** Checks the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
 import { PRICE_MEMBERS } from '../billing/price.ts';
 import { catalogVersion, findModel, listModels } from './catalog.ts';

@@ -1,3 +1,4 @@
+/** Checks how a snapshot is read, and what in one is refused. */
 import { describe, expect, test } from 'bun:test';
 import { parsePriceVersion } from '../billing/price.ts';
 import type { CatalogModel } from './catalog-model.ts';

@@ -1,5 +1,6 @@
 /** Checks `tollgate calls`: what it finds, and the published form of a record. */
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { requestIdFloor } from '../lib/request-id.ts';
 import { openStore, type Store } from '../store/sql/open-store.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
@@ -12,29 +13,34 @@ let store: Store;
 beforeAll(async () => {
   dataDir = newFolder();
   store = await openStore({ dataDir });
-  await store.recorder.append(sampleRecord('old', { at_ms: NOW_MS - 7_200_000 }));
+  await store.recorder.append(sampleRecord(idOf('old', 7_200_000), { at_ms: NOW_MS - 7_200_000 }));
   await store.recorder.append(
-    sampleRecord('new', { at_ms: NOW_MS - 1_000, key_id: 'key_2', cost_nano_usd: '-9007199254740993' }),
+    sampleRecord(idOf('new', 1_000), { at_ms: NOW_MS - 1_000, key_id: 'key_2', cost_nano_usd: '-9007199254740993' }),
   );
   await store.recorder.append(
-    sampleRecord('unpriced', { at_ms: NOW_MS - 2_000, cost_nano_usd: null, model: 'x\u001b[2J' }),
+    sampleRecord(idOf('unpriced', 2_000), { at_ms: NOW_MS - 2_000, cost_nano_usd: null, model: 'x\u001b[2J' }),
   );
 });
+
+/** An id as of a call that arrived so long before now, with a word to know it by. */
+function idOf(word: string, agoMs: number): string {
+  return `${requestIdFloor(NOW_MS - agoMs)}-${word}`;
+}
 
 async function idsOf(...flags: string[]): Promise<string[]> {
   const { stdout } = await runProgram(dataDir, 'calls', '--json', ...flags);
   return stdout
     .split('\n')
     .filter(Boolean)
-    .map((line) => JSON.parse(line).request_id);
+    .map((line) => JSON.parse(line).request_id.split('-')[1]);
 }
 
 describe('calls', () => {
   test('prints a record in the published words and order, beside the writer', async () => {
-    const { stdout } = await runProgram(dataDir, 'calls', '--json', '--request-id', 'new');
+    const { stdout } = await runProgram(dataDir, 'calls', '--json', '--request-id', idOf('new', 1_000));
     expect(stdout).toBe(
       `${JSON.stringify({
-        request_id: 'new',
+        request_id: idOf('new', 1_000),
         at: '2026-11-20T11:59:59.000Z',
         account: 'default',
         workspace: 'default',

@@ -26,7 +26,7 @@ const count = <Member extends string>(member: Member, fallback: string, meaning:
  * only.
  */
 export const LIMITS = {
-  header_count_max: count('headerCountMax', '100', 'Header lines of a request; more are answered 431.'),
+  header_count_max: count('headerCountMax', '100', 'Names of headers in a request; more are answered 431.'),
   url_bytes_max: bytes('urlBytesMax', '8KiB', '256B', 'Path and query of a request; longer ones are answered 414.'),
   body_timeout: duration('bodyTimeoutMs', '60s', '1s', 'From the headers to the last byte of a body; then 408.'),
   body_bytes_max: bytes('bodyBytesMax', '32MiB', '1KiB', 'Body of one request, counted as it arrives; more is 413.'),

@@ -41,7 +41,7 @@ const row = (
   below,
 });
 
-export const ROUTES: readonly RouteRow[] = [
+const ROUTES: readonly RouteRow[] = [
   row('chat', ['POST'], 'key', aliases('/chat/completions')),
   row('messages', ['POST'], 'key', aliases('/messages')),
   row('count-tokens', ['POST'], 'key', aliases('/messages/count_tokens')),

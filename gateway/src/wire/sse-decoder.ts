@@ -11,7 +11,7 @@ const CR = 0x0d;
 const NOTHING = new Uint8Array(0);
 
 /** The limit of `startSseDecoder` unless told otherwise: 8 MiB. */
-export const SSE_RECORD_BYTES_MAX = 8 * 1024 * 1024;
+const SSE_RECORD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A decoder of one stream. `finish` gives the tail that no blank line ended, if there is one: whether it counts is the caller's. */
 export type SseDecoder = Transducer<Uint8Array, SseOutput>;

@@ -109,7 +109,7 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
 }
 
 /** Where two texts begin to differ. */
-export function difference(found: string, expected: string): string {
+function difference(found: string, expected: string): string {
   let at = 0;
   while (at < found.length && found[at] === expected[at]) at += 1;
   const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 60), at + 80));

@@ -31,7 +31,7 @@ const FORWARDED_HEADER = /^(?:anthropic-|x-claude-code-|x-app$|x-stainless-|user
 const OUR_HEADERS = new Set(['x-claude-code-session-id']);
 
 /** Every second recording is asked for under another name than upstream's. */
-export function publicModelOf(recording: Recording, index: number): string {
+function publicModelOf(recording: Recording, index: number): string {
   return index % 2 === 0 ? `rec:${recording.id}` : `public-${recording.id.replace('/', '-')}`;
 }
 

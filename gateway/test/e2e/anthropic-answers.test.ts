@@ -175,7 +175,6 @@ describe('tools', () => {
         messages: asked,
         tools: [weatherTool(cities)],
         stream,
-        thread: false,
       });
       expect(textOf(await runner.runUntilDone())).toMatch(/\w+/);
       expect(cities.length).toBeGreaterThan(0);

@@ -42,7 +42,7 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The usage that a JSON text reports: top-level `usage` of both protocols, or `message.usage` of `message_start`. */
-export function usageIn(json: string): WireUsage | null {
+function usageIn(json: string): WireUsage | null {
   if (!json.includes('"usage"')) return null;
   let parsed: unknown;
   try {

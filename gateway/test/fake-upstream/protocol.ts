@@ -39,7 +39,7 @@ const CHAT_TYPES: Readonly<Record<number, string>> = {
 };
 
 /** The error object of a protocol, as its provider words it for this status. */
-export function errorObject(protocol: Protocol, status: number, message: string): Record<string, unknown> {
+function errorObject(protocol: Protocol, status: number, message: string): Record<string, unknown> {
   const byClass = status >= 500 ? 'api_error' : 'invalid_request_error';
   if (protocol === 'messages') {
     const type = MESSAGES_TYPES[status] ?? byClass;

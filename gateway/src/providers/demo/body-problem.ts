@@ -5,10 +5,13 @@ export type Path = readonly (string | number)[];
 /** A request that a strict provider would refuse with 400. The message never repeats more than a short piece of the body. */
 export class BodyProblem extends Error {
   readonly path: Path;
+  /** Members of the error object by which an SDK knows what to leave out and try again. */
+  readonly details: object | null;
 
-  constructor(path: Path, message: string) {
+  constructor(path: Path, message: string, details: object | null = null) {
     super(message);
     this.path = path;
+    this.details = details;
   }
 }
 

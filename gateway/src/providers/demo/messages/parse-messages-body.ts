@@ -38,6 +38,7 @@ function parseCommon(body: unknown, version: string | undefined): Prompt {
   const model = checkText(body.model, ['model'], 'the name of a model');
   const tokensMax = checkNumber(body.max_tokens, ['max_tokens'], TOKENS);
   const isLatest = version === VERSION_WITHOUT_SAMPLING;
+  refuseThread(body.thread);
   checkSampling(body, isLatest);
   if (!isAbsent(body.system)) parseTextBlocks(body.system, ['system']);
   checkMetadata(body.metadata);
@@ -57,6 +58,13 @@ function parseCommon(body: unknown, version: string | undefined): Prompt {
 function parseConversation(body: JsonObject, tokensMax: number | null, isLatest: boolean) {
   const conversation = parseTurns(body.messages, isLatest);
   return { ...conversation, thinking: parseThinking(body.thinking, tokensMax, conversation.results.length > 0) };
+}
+
+/** The demo remembers nothing between calls. The vendor's SDK (1.11) reads these details and sends the whole history instead. */
+function refuseThread(thread: unknown): void {
+  if (isAbsent(thread)) return;
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
+  throw new BodyProblem(['thread'], 'found a thread; the demo model keeps none: send the whole conversation', details);
 }
 
 function checkSampling(body: JsonObject, isLatest: boolean): void {
