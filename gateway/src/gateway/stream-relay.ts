@@ -8,8 +8,8 @@ import type { RecordVerdict, StreamObserver } from '../protocols/protocol.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { UpstreamFailure } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
-import { startSseDecoder } from '../wire/sse-decoder.ts';
-import { rawBytes, type SseOutput, type SseRecord } from '../wire/sse-record.ts';
+import { startSkimmingDecoder } from '../wire/sse-decoder.ts';
+import { rawBytes, type SseOutput, type SseRecord, type SseSkimmed } from '../wire/sse-record.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { type DirectController, Outbox, type OutboxListener } from './outbox.ts';
 import { BLANK_LINE, beginsLikeEvents, isEventStream, LineEndKeeper, wholeRecord } from './record-bytes.ts';
@@ -48,7 +48,9 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#settings = settings;
     const fallbackId = `chatcmpl-${settings.requestId.slice(4)}`;
     this.#observer = settings.protocol.startObserver({ withholdUsage: settings.withholdUsage, fallbackId });
-    this.#decoder = startSseDecoder(settings.limits.sseRecordBytesMax);
+    this.#decoder = startSkimmingDecoder(settings.limits.sseRecordBytesMax, (bytes, start) =>
+      this.#observer.skim(bytes, start),
+    );
     this.started = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -108,7 +110,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       return;
     }
     this.#lastSpanBytes = span.length;
-    for (const output of this.#decoder.push(span)) this.#take(output);
+    this.#decoder.feed(span, this.#take);
     if (this.#phase === 'open' || this.#phase === 'failing') this.#flush();
   }
 
@@ -164,7 +166,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     }
   }
 
-  #take(output: SseOutput): void {
+  readonly #take = (output: SseOutput | SseSkimmed): void => {
     if (this.#phase === 'ended') return;
     if (output.kind === 'problem') {
       this.#tap?.abort();
@@ -173,13 +175,17 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       );
       return;
     }
+    if (output.kind === 'skimmed') {
+      if (this.#phase !== 'failing') this.#pass(output);
+      return;
+    }
     if (output.kind !== 'event') {
       this.#takeSilent(output);
       return;
     }
     const verdict = this.#observer.observe(output);
     if (this.#phase !== 'failing') this.#act(output, verdict);
-  }
+  };
 
   /** What carries no event waits for the first one, so that an error may still be a status; but not without bound. */
   #takeSilent(record: SseRecord): void {
@@ -242,9 +248,9 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.dueMs = performance.now() + LINGER_MS;
   }
 
-  #pass(record: SseRecord): void {
+  #pass(record: SseRecord | SseSkimmed): void {
     if (this.#lineEnds.surplus) {
-      this.#forward(this.#lineEnds.passed(rawBytes(record)));
+      this.#forward(this.#lineEnds.passed(record.bytes.subarray(record.start, record.end)));
       return;
     }
     this.#anyRecord = true;

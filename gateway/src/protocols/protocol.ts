@@ -31,6 +31,11 @@ export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'termin
 
 /** Watches the records of one stream. Changes nothing but by its verdicts. */
 export interface StreamObserver {
+  /**
+   * Where records that need no look end, one behind the other from `start` on (the beginning of a record); `start` where
+   * there is none. They are passed on.
+   */
+  skim(bytes: Uint8Array, start: number): number;
   /** Looks at a record that has data. */
   observe(record: SseRecord): RecordVerdict;
   /** The whole record to send in the place of the last one, where the verdict was `replace`. */

@@ -3,7 +3,7 @@
 
 import { behindLineEnd, isLineEnd, LineEnds } from './line-ends.ts';
 import { SseParser } from './sse-parser.ts';
-import type { SseOutput } from './sse-record.ts';
+import type { SseOutput, SseSkimmed } from './sse-record.ts';
 import type { Transducer } from './transducer.ts';
 
 const LF = 0x0a;
@@ -23,10 +23,31 @@ export type SseDecoder = Transducer<Uint8Array, SseOutput>;
  * A record ended by CR LF is given out at the CR; where the LF comes with a later chunk, it begins the span of the next record.
  */
 export function startSseDecoder(recordBytesMax: number = SSE_RECORD_BYTES_MAX): SseDecoder {
-  return new Decoder(recordBytesMax);
+  return new Decoder(recordBytesMax, null);
 }
 
-class Decoder implements SseDecoder {
+/**
+ * Says where the records that need no decoding end, one behind the other from `start` on, which is the beginning of a record;
+ * `start` itself where there is none. It must know each of them whole, with the blank line that ends it.
+ */
+export type SseSkim = (bytes: Uint8Array, start: number) => number;
+
+type Output = SseOutput | SseSkimmed;
+type Take = (output: Output) => void;
+
+/** Gives each output to `take` before it looks at what follows, so that a skim can learn from one record for the next. */
+export interface SkimmingSseDecoder {
+  feed(chunk: Uint8Array, take: Take): void;
+  finish(): SseOutput[];
+}
+
+/** As `startSseDecoder`; at the beginning of each record `skim` is asked first, and what it recognises is given out as one span. */
+export function startSkimmingDecoder(recordBytesMax: number, skim: SseSkim): SkimmingSseDecoder {
+  return new Decoder(recordBytesMax, skim);
+}
+
+class Decoder implements SseDecoder, SkimmingSseDecoder {
+  readonly #skim: SseSkim | null;
   readonly #recordBytesMax: number;
   readonly #parser = new SseParser();
   readonly #lines = new LineEnds();
@@ -39,33 +60,39 @@ class Decoder implements SseDecoder {
   #strayBytes = 0;
   #over = false;
 
-  constructor(recordBytesMax: number) {
+  constructor(recordBytesMax: number, skim: SseSkim | null) {
     this.#recordBytesMax = recordBytesMax;
+    this.#skim = skim;
   }
 
   push(chunk: Uint8Array): SseOutput[] {
+    const outputs: Output[] = [];
+    this.feed(chunk, (output) => outputs.push(output));
+    // Without a skim nothing is ever skimmed.
+    return outputs as SseOutput[];
+  }
+
+  feed(chunk: Uint8Array, take: Take): void {
     if (this.#over) throw new Error('this event stream has ended: nothing can be pushed after a problem or finish()');
-    const outputs: SseOutput[] = [];
-    if (chunk.length === 0) return outputs;
+    if (chunk.length === 0) return;
     let from = 0;
     if (this.#heldBytes > 0) {
       from = this.#endOfHeld(chunk);
       if (from === -1) {
-        this.#hold(chunk, 0, outputs);
-        return outputs;
+        this.#hold(chunk, 0, take);
+        return;
       }
-      this.#parseAll(this.#joinHeld(chunk, from), 0, outputs);
+      this.#parseAll(this.#joinHeld(chunk, from), 0, take);
     } else if (this.#afterCr) {
       this.#strayBytes = chunk[0] === LF ? 1 : 0;
     }
-    if (this.#over) return outputs;
-    from = this.#parseAll(chunk, from, outputs);
+    if (this.#over) return;
+    from = this.#parseAll(chunk, from, take);
     this.#afterCr = from === chunk.length && chunk[from - 1] === CR;
-    if (from < chunk.length && !this.#over) this.#hold(chunk, from, outputs);
+    if (from < chunk.length && !this.#over) this.#hold(chunk, from, take);
     // Between two chunks a stream may wait for minutes: it must not keep half a megabyte of the last one alive.
     this.#parser.begin(NOTHING);
     this.#lines.begin(NOTHING);
-    return outputs;
   }
 
   finish(): SseOutput[] {
@@ -77,18 +104,24 @@ class Decoder implements SseDecoder {
   }
 
   /** Gives out every complete record of `bytes` from `from` on, and returns where the incomplete one begins. */
-  #parseAll(bytes: Uint8Array, from: number, outputs: SseOutput[]): number {
+  #parseAll(bytes: Uint8Array, from: number, take: Take): number {
     const parser = this.#parser;
     parser.begin(bytes);
     let start = from;
     while (start < bytes.length) {
+      const skimmedTo = this.#skim === null || this.#strayBytes > 0 ? start : this.#skim(bytes, start);
+      if (skimmedTo > start) {
+        take({ kind: 'skimmed', bytes, start, end: skimmedTo });
+        start = skimmedTo;
+        continue;
+      }
       const record = parser.parse(start, this.#strayBytes);
       if (record === undefined) break;
       if (parser.countedBytes > this.#recordBytesMax) {
-        this.#refuse(outputs);
+        this.#refuse(take);
         break;
       }
-      outputs.push(record);
+      take(record);
       start = record.end;
       this.#strayBytes = 0;
     }
@@ -120,10 +153,10 @@ class Decoder implements SseDecoder {
     return joined;
   }
 
-  #hold(chunk: Uint8Array, from: number, outputs: SseOutput[]): void {
+  #hold(chunk: Uint8Array, from: number, take: Take): void {
     const bytes = this.#heldBytes + chunk.length - from;
     if (bytes - this.#strayBytes > this.#recordBytesMax) {
-      this.#refuse(outputs);
+      this.#refuse(take);
       return;
     }
     if (this.#held.length < bytes) {
@@ -135,12 +168,12 @@ class Decoder implements SseDecoder {
     this.#heldBytes = bytes;
   }
 
-  #refuse(outputs: SseOutput[]): void {
+  #refuse(take: Take): void {
     this.#over = true;
     this.#held = new Uint8Array(0);
     this.#heldBytes = 0;
     const limit = `at most ${this.#recordBytesMax} bytes`;
-    outputs.push({
+    take({
       kind: 'problem',
       message: `a record of the event stream is too long: expected ${limit} up to its blank line`,
     });

@@ -28,6 +28,14 @@ export interface SseProblem {
   readonly message: string;
 }
 
+/** Records that whoever asked for it recognised by their bytes alone: `bytes[start, end)` is exactly what came. */
+export interface SseSkimmed {
+  readonly kind: 'skimmed';
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** What a decoder gives out. */
 export type SseOutput = SseRecord | SseProblem;
 

@@ -6,7 +6,7 @@ import type { Usage } from '../../generation/usage.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
-import { dataLatin1, learnTemplate, matchTemplate, type RecordTemplate } from '../record-template.ts';
+import { learnTemplate, type RecordTemplate, rawLatin1 } from '../record-template.ts';
 import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
 import { readUsage } from './usage.ts';
@@ -47,28 +47,28 @@ export class ChatStreamObserver implements StreamObserver {
     };
   }
 
+  skim(bytes: Uint8Array, start: number): number {
+    if (this.#template === null) return start;
+    const end = this.#template.skim(bytes, start);
+    this.#outputBytes += this.#template.heldBytes;
+    return end;
+  }
+
   observe(record: SseRecord): RecordVerdict {
-    const text = dataLatin1(record);
-    if (this.#template !== null && record.event === '') {
-      const held = matchTemplate(this.#template, text);
-      if (held !== -1) {
-        this.#outputBytes += held;
-        return 'pass';
-      }
-    }
+    const text = dataText(record);
     if (text.trim() === DONE) return 'terminal';
     let parsed: unknown;
     try {
-      parsed = JSON.parse(dataText(record));
+      parsed = JSON.parse(text);
     } catch {
       return 'nonsense';
     }
     const chunk = asObject(parsed);
     if (chunk === null) return 'nonsense';
-    return this.#observeChunk(record, chunk, text);
+    return this.#observeChunk(record, chunk);
   }
 
-  #observeChunk(record: SseRecord, chunk: JsonObject, text: string): RecordVerdict {
+  #observeChunk(record: SseRecord, chunk: JsonObject): RecordVerdict {
     const choices = asArray(chunk.choices);
     const usage = readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage);
     this.#usage = usage ?? this.#usage;
@@ -87,7 +87,7 @@ export class ChatStreamObserver implements StreamObserver {
       this.replacement = mended;
       return 'replace';
     }
-    if (choices.length === 1 && usage === null) this.#learn(asObject(choices[0]), chunk, text);
+    if (choices.length === 1 && usage === null) this.#learn(asObject(choices[0]), chunk, record);
     return 'pass';
   }
 
@@ -108,13 +108,13 @@ export class ChatStreamObserver implements StreamObserver {
     return id === this.#id ? null : withId(record, this.#id);
   }
 
-  #learn(choice: JsonObject | null, chunk: JsonObject, text: string): void {
+  #learn(choice: JsonObject | null, chunk: JsonObject, record: SseRecord): void {
     const delta = asObject(choice?.delta);
     if (choice === null || delta === null || asText(choice.finish_reason) !== null) return;
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
     if (key === undefined) return;
     const holes: Array<readonly [string, string]> = [[key, String(delta[key])]];
     if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
-    this.#template = learnTemplate(text, holes);
+    this.#template = learnTemplate(rawLatin1(record), holes);
   }
 }

@@ -2,7 +2,7 @@
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
-import { dataLatin1, learnTemplate, matchTemplate, type RecordTemplate } from '../record-template.ts';
+import { learnTemplate, type RecordTemplate, rawLatin1 } from '../record-template.ts';
 import { generatedBytes, statusOfType } from './read-answer.ts';
 import { EMPTY_TALLY, tallyUsage, type UsageTally, usageOf } from './usage.ts';
 
@@ -30,15 +30,14 @@ export class MessagesStreamObserver implements StreamObserver {
     };
   }
 
+  skim(bytes: Uint8Array, start: number): number {
+    if (this.#template === null) return start;
+    const end = this.#template.skim(bytes, start);
+    this.#outputBytes += this.#template.heldBytes;
+    return end;
+  }
+
   observe(record: SseRecord): RecordVerdict {
-    const text = dataLatin1(record);
-    if (this.#template !== null) {
-      const held = matchTemplate(this.#template, text);
-      if (held !== -1) {
-        this.#outputBytes += held;
-        return 'pass';
-      }
-    }
     let parsed: unknown;
     try {
       parsed = JSON.parse(dataText(record));
@@ -46,10 +45,10 @@ export class MessagesStreamObserver implements StreamObserver {
       return 'nonsense';
     }
     const event = asObject(parsed);
-    return event === null ? 'nonsense' : this.#observeEvent(event, text);
+    return event === null ? 'nonsense' : this.#observeEvent(event, record);
   }
 
-  #observeEvent(event: JsonObject, text: string): RecordVerdict {
+  #observeEvent(event: JsonObject, record: SseRecord): RecordVerdict {
     switch (event.type) {
       case 'message_start': {
         const message = asObject(event.message);
@@ -61,7 +60,7 @@ export class MessagesStreamObserver implements StreamObserver {
         this.#outputBytes += generatedBytes(asObject(event.content_block));
         return 'pass';
       case 'content_block_delta':
-        this.#observeDelta(asObject(event.delta), text);
+        this.#observeDelta(asObject(event.delta), record);
         return 'pass';
       case 'message_delta':
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
@@ -83,11 +82,11 @@ export class MessagesStreamObserver implements StreamObserver {
     }
   }
 
-  #observeDelta(delta: JsonObject | null, text: string): void {
+  #observeDelta(delta: JsonObject | null, record: SseRecord): void {
     if (delta === null) return;
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
     if (key === undefined) return;
     this.#outputBytes += textBytes(delta[key]);
-    this.#template = learnTemplate(text, [[key, String(delta[key])]]);
+    this.#template = learnTemplate(rawLatin1(record), [[key, String(delta[key])]]);
   }
 }
