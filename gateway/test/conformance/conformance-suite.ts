@@ -32,11 +32,11 @@ const BYTEWISE_BYTES_MAX = EXHAUSTIVE ? 65_536 : 8_192;
 /** Registers the suite; where the recordings are absent it skips and says so. */
 export function conformanceSuite(fates: Fates): void {
   const recordings = loadRecordings({ api: fates.api });
-  if (recordings === null) console.log(`recordings ${fates.api}: ${RECORDINGS_ABSENT}`);
+  if (recordings === null) console.log(`recordings ${fates.api}: skipped ${RECORDINGS_ABSENT}`);
   const calls = (recordings ?? []).map(recordedCall);
   const forwarded = (id: string) => !(id in fates.refusedHere);
 
-  describe.skipIf(recordings === null)(`recorded ${fates.api} through a running gateway`, () => {
+  describe.skipIf(recordings === null)(`recorded ${fates.api} through a running gateway ${RECORDINGS_ABSENT}`, () => {
     let pair: Pair;
     let replays: Replayed[] = [];
     const judged = (judge: (replayed: Replayed) => string[]) =>

@@ -18,8 +18,8 @@ for (const [api, protocol] of [
   ['anthropic-messages', messages],
 ] as const) {
   const recordings = loadRecordings({ api });
-  if (recordings === null) console.log(`splits ${api}: ${RECORDINGS_ABSENT}`);
-  describe.skipIf(recordings === null)(`every split of recorded ${api} streams`, () => {
+  if (recordings === null) console.log(`splits ${api}: skipped ${RECORDINGS_ABSENT}`);
+  describe.skipIf(recordings === null)(`every split of recorded ${api} streams ${RECORDINGS_ABSENT}`, () => {
     const streams = chooseStreams(recordings ?? [], { bytesMax: BYTES_MAX, count: STREAMS });
     test('there are streams to split', () => {
       expect(streams.length).toBeGreaterThanOrEqual(5);

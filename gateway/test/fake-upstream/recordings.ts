@@ -30,8 +30,8 @@ export interface Recording {
   };
 }
 
-/** The word a suite prints when it skips for want of recordings. */
-export const RECORDINGS_ABSENT = 'skipped: no recordings at ../shared/recordings beside the project';
+/** Ends the name of each suite that replays recordings; what a suite prints when it skips for want of them. */
+export const RECORDINGS_ABSENT = '(needs ../shared/recordings)';
 
 /** Headers that describe the recorded connection or encoding, not the answer; a replay has its own. */
 const NOT_REPLAYED = new Set([

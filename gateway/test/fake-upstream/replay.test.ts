@@ -56,9 +56,9 @@ for (const [api, call] of [
   ['anthropic-messages', messagesCall],
 ] as const) {
   const recordings = loadRecordings({ api });
-  if (recordings === null) console.log(`${api}: ${RECORDINGS_ABSENT}`);
+  if (recordings === null) console.log(`${api}: skipped ${RECORDINGS_ABSENT}`);
   test.skipIf(recordings === null)(
-    `replays every ${api} recording to the byte`,
+    `replays every ${api} recording to the byte ${RECORDINGS_ABSENT}`,
     async () => {
       let replayed = 0;
       for (const some of inTens(recordings ?? [])) {
