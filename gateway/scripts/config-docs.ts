@@ -1,4 +1,7 @@
-/** Writes docs/configuration.md from the schema of the configuration file. Run it as `bun gateway/scripts/config-docs.ts`. */
+/** Writes what is published of the configuration: docs/configuration.md and its JSON Schema. Run as `npm run docs`. */
+import { renderConfigSchema } from '../src/config/json-schema.ts';
 import { renderConfigPage } from './config-docs/render-config-page.ts';
 
-await Bun.write(new URL('../../docs/configuration.md', import.meta.url), renderConfigPage());
+const docs = new URL('../../docs/', import.meta.url);
+await Bun.write(new URL('configuration.md', docs), renderConfigPage());
+await Bun.write(new URL('tollgate.schema.json', docs), `${JSON.stringify(renderConfigSchema(), null, 2)}\n`);

@@ -11,6 +11,7 @@ import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
 import { buildRouteTable } from './routing/route.ts';
+import { suggestModel } from './routing/suggest-model.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
 import { loadMasterKey } from './store/sql/master-key.ts';
@@ -25,6 +26,8 @@ export interface App {
   readonly notices: readonly string[];
   /** The key made at the first start of a data folder; null at every later one. */
   readonly firstKey: string | null;
+  /** The public name of a model to try first; null: none is served over the protocol. */
+  suggestModel(protocol: 'chat' | 'messages'): string | null;
   /** Takes a new configuration over; running calls keep theirs. Throws where it cannot be built; then nothing changed. */
   reconfigure(config: Config): Promise<void>;
   /** Closes what is behind the server, after it stopped: the control socket, the store, the lock. */
@@ -81,6 +84,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...(socket.notice === null ? [] : [socket.notice]),
         ...config.notes,
       ],
+      suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol),
       async reconfigure(next) {
         const found = await addOllama(next);
         gate.settings = buildSettings(found.config, found.listed);

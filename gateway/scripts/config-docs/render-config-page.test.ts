@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { renderConfigSchema } from '../../src/config/json-schema.ts';
 import { LIMITS } from '../../src/config/limits.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { EXAMPLE } from './page-text.ts';
@@ -11,6 +12,11 @@ import { renderConfigPage } from './render-config-page.ts';
 test('docs/configuration.md is what the generator makes: run `bun gateway/scripts/config-docs.ts`', async () => {
   const page = await Bun.file(new URL('../../../docs/configuration.md', import.meta.url)).text();
   expect(page).toBe(renderConfigPage());
+});
+
+test('docs/tollgate.schema.json is the schema that `check --schema` prints: run `npm run docs`', async () => {
+  const published = await Bun.file(new URL('../../../docs/tollgate.schema.json', import.meta.url)).json();
+  expect(published).toEqual(JSON.parse(JSON.stringify(renderConfigSchema())));
 });
 
 test('the page names every limit with its default', () => {

@@ -13,23 +13,17 @@ export function renderFirstWords(app: App, startMs: number): string {
   if (config.providersFrom === 'built-in') {
     lines.push('No provider is configured: the built-in models "demo" and "claude-demo" answer, offline and free.');
   }
-  if (app.firstKey !== null) lines.push('', ...renderFirstKey(app.firstKey, base, chooseModels(app)));
+  if (app.firstKey !== null)
+    lines.push(
+      '',
+      ...renderFirstKey(app.firstKey, base, { chat: app.suggestModel('chat'), messages: app.suggestModel('messages') }),
+    );
   return `${lines.join('\n')}\n`;
 }
 
 interface ShownModels {
   readonly chat: string | null;
   readonly messages: string | null;
-}
-
-function chooseModels({ gate }: App): ShownModels {
-  const speaking = (protocol: 'chat' | 'messages') =>
-    [...gate.settings.routes].find(([, route]) => route.protocols.includes(protocol))?.[0] ?? null;
-  const { routes } = gate.settings;
-  return {
-    chat: routes.has('demo') ? 'demo' : speaking('chat'),
-    messages: routes.has('claude-demo') ? 'claude-demo' : speaking('messages'),
-  };
 }
 
 function renderFirstKey(key: string, base: string, models: ShownModels): string[] {
@@ -46,7 +40,9 @@ function renderFirstKey(key: string, base: string, models: ShownModels): string[
   }
   if (models.messages !== null) {
     const body = { model: models.messages, max_tokens: 256, messages: [{ role: 'user', content: 'Hello!' }] };
-    lines.push('In the messages format:', '', ...renderCurl('curl', `${base}/v1/messages`, key, body), '');
+    const url = `${base}/v1/messages`;
+    lines.push('In the messages format:', '', ...renderCurl('curl', url, key, body), '');
+    lines.push('And as a stream:', '', ...renderCurl('curl -N', url, key, { ...body, stream: true }), '');
   }
   return [...lines, 'More keys: bin/tollgate keys create --name NAME'];
 }

@@ -9,7 +9,7 @@ const OPENINGS = [
   "Tollgate's built-in demo model here: no provider was called for this answer, and none is needed to try things out.",
 ];
 const ADVICE =
-  'I do not reason as a real model does, but the key, the limits, the stream and the record of this call are real. ' +
+  'I do not reason as a real model does, but the key, the stream and the record of this call are real. ' +
   'Add a provider to the configuration to get real answers from the same address.';
 const RESULTS_QUOTED_MAX = 8;
 

@@ -1,0 +1,27 @@
+/** Checks which model is shown first to a newcomer. */
+import { expect, test } from 'bun:test';
+import { parseConfigPrice } from '../billing/price.ts';
+import type { Route, RouteTable } from './route.ts';
+import { suggestModel } from './suggest-model.ts';
+
+function route(protocols: Route['protocols'], output: number | null): Route {
+  return {
+    model: 'm',
+    names: ['m'],
+    protocols,
+    upstream: { kind: 'demo', provider: 'demo', model: 'm' },
+    catalog: null,
+    price: output === null ? null : parseConfigPrice({ input: 1, output }),
+  };
+}
+
+test('the cheapest model of a protocol is suggested, one without a price only where there is no other', () => {
+  const routes: RouteTable = new Map([
+    ['unpriced', route(['chat', 'messages'], null)],
+    ['dear', route(['chat'], 10)],
+    ['cheap', route(['chat'], 0.4)],
+  ]);
+  expect(suggestModel(routes, 'chat')).toBe('cheap');
+  expect(suggestModel(routes, 'messages')).toBe('unpriced');
+  expect(suggestModel(new Map(), 'chat')).toBeNull();
+});
