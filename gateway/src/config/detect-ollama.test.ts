@@ -65,7 +65,7 @@ describe('detectOllama', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const begun = performance.now();
     expect(await detectOllama(never, `http://127.0.0.1:${port}`)).toBeNull();
-    expect(performance.now() - begun).toBeWithin(250, 1000);
+    expect(performance.now() - begun).toBeWithin(250, 10_000);
   });
 
   test('gives up at once when the start is called off', async () => {

@@ -75,6 +75,30 @@ export class RecordTemplate {
   }
 }
 
+/** Learns from record to record and skims what is alike; counts the bytes that the model said in what it skimmed. */
+export class RecordSkimmer {
+  #template: RecordTemplate | null = null;
+  #heldBytes = 0;
+
+  /** Bytes in the counted holes of all records that were skimmed. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** As `RecordTemplate.skim`, once something was learnt. */
+  skim(bytes: Uint8Array, start: number): number {
+    if (this.#template === null) return start;
+    const end = this.#template.skim(bytes, start);
+    this.#heldBytes += this.#template.heldBytes;
+    return end;
+  }
+
+  /** Takes the record for the likeness of those that follow; see `learnTemplate`. */
+  learn(record: SseRecord, holes: ReadonlyArray<readonly [key: string, value: string]>): void {
+    this.#template = learnTemplate(rawLatin1(record), holes);
+  }
+}
+
 /** The next backslash and line ends of a text, looked for once each and not again for every record. */
 class Marks {
   readonly #text: string;

@@ -3,6 +3,7 @@ import { invalidRequest } from '../../errors/call-failure.ts';
 import { children, type JsonNode, type JsonOutline, member, memberName, stringValue } from '../../wire/json-node.ts';
 import { checkArray, checkBoolean, checkInteger, checkKind, checkNumber, checkText, refuse } from '../check-member.ts';
 import { checkMetadata } from '../check-metadata.ts';
+import { checkTools } from '../check-tools.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
 const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
@@ -17,7 +18,7 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['stream_options', checkStreamOptions],
   ['max_tokens', (node) => checkInteger(node, 'max_tokens', 1, true)],
   ['max_completion_tokens', (node) => checkInteger(node, 'max_completion_tokens', 1, true)],
-  ['tools', checkTools],
+  ['tools', (node, { limits }) => checkTools(node, limits)],
   ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
   ['response_format', (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object')],
   ['user', (node, { limits }) => checkUser(node, limits.modelNameMax)],
@@ -54,13 +55,6 @@ function checkStreamOptions(node: JsonNode): void {
   checkKind(node, 'stream_options', ['object', 'null'], 'an object');
   const usage = member(node, 'include_usage');
   if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
-}
-
-function checkTools(node: JsonNode, { limits }: CheckContext): void {
-  if (node.kind === 'null') return;
-  checkArray(node, 'tools', 0, limits.toolsMax).forEach((tool, index) => {
-    checkKind(tool, `tools.${index}`, ['object'], 'a tool definition (an object)');
-  });
 }
 
 /** Answers the bytes of images, audio and files in the messages. */

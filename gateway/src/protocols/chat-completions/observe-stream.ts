@@ -4,9 +4,9 @@
  */
 import type { Usage } from '../../generation/usage.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
-import { asArray, asObject, asText, type JsonObject } from '../json.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
-import { learnTemplate, type RecordTemplate, rawLatin1 } from '../record-template.ts';
+import { RecordSkimmer } from '../record-template.ts';
 import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
 import { readUsage } from './usage.ts';
@@ -27,7 +27,7 @@ export class ChatStreamObserver implements StreamObserver {
   #finishReason: string | null = null;
   #model: string | null = null;
   #outputBytes = 0;
-  #template: RecordTemplate | null = null;
+  readonly #skimmer = new RecordSkimmer();
 
   constructor(settings: ObserverSettings) {
     this.#settings = settings;
@@ -43,27 +43,18 @@ export class ChatStreamObserver implements StreamObserver {
       usageSoFar: this.#usage,
       finish_reason: this.#finishReason,
       model: this.#model,
-      outputBytes: this.#outputBytes,
+      outputBytes: this.#outputBytes + this.#skimmer.heldBytes,
     };
   }
 
   skim(bytes: Uint8Array, start: number): number {
-    if (this.#template === null) return start;
-    const end = this.#template.skim(bytes, start);
-    this.#outputBytes += this.#template.heldBytes;
-    return end;
+    return this.#skimmer.skim(bytes, start);
   }
 
   observe(record: SseRecord): RecordVerdict {
     const text = dataText(record);
     if (text.trim() === DONE) return 'terminal';
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(text);
-    } catch {
-      return 'nonsense';
-    }
-    const chunk = asObject(parsed);
+    const chunk = parseObject(text);
     if (chunk === null) return 'nonsense';
     return this.#observeChunk(record, chunk);
   }
@@ -115,6 +106,6 @@ export class ChatStreamObserver implements StreamObserver {
     if (key === undefined) return;
     const holes: Array<readonly [string, string]> = [[key, String(delta[key])]];
     if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
-    this.#template = learnTemplate(rawLatin1(record), holes);
+    this.#skimmer.learn(record, holes);
   }
 }

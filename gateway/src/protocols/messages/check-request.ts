@@ -11,6 +11,7 @@ import {
 } from '../../wire/json-node.ts';
 import { checkArray, checkBoolean, checkInteger, checkKind, checkText, refuse } from '../check-member.ts';
 import { checkMetadata } from '../check-metadata.ts';
+import { checkTools } from '../check-tools.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
 
@@ -25,7 +26,7 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['max_tokens', (node) => checkInteger(node, 'max_tokens', 0, false)],
   ['system', checkSystem],
   ['stream', (node) => checkBoolean(node, 'stream')],
-  ['tools', checkTools],
+  ['tools', (node, { limits }) => checkTools(node, limits)],
   ['metadata', (node, { limits }) => checkMetadata(node, limits)],
 ]);
 
@@ -70,13 +71,6 @@ function checkSystem(node: JsonNode, { limits }: CheckContext): void {
   checkKind(node, 'system', ['array'], 'a string or an array of text blocks');
   checkArray(node, 'system', 0, limits.partsMax).forEach((block, index) => {
     checkKind(block, `system.${index}`, ['object'], 'a text block (an object)');
-  });
-}
-
-function checkTools(node: JsonNode, { limits }: CheckContext): void {
-  if (node.kind === 'null') return;
-  checkArray(node, 'tools', 0, limits.toolsMax).forEach((tool, index) => {
-    checkKind(tool, `tools.${index}`, ['object'], 'a tool definition (an object)');
   });
 }
 

