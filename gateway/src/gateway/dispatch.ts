@@ -1,5 +1,6 @@
 /** Owns one attempt at the route's upstream: what is sent, how the answer is listened to, what the attempt's record says. */
 import { CallFailure } from '../errors/call-failure.ts';
+import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { endpointOf } from '../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../providers/upstream.ts';
@@ -39,28 +40,38 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
   const startMs = performance.now();
   const askForUsage = call.facts !== null && asksForUsage(call.protocol, call.facts, upstream);
   call.dispatched = true;
-  const note = (status: number | null, failure: CallFailure | null) => {
+  const note = (status: number | null, error: FailureKind | null) => {
     call.attempts.push({
       provider: upstream.provider,
       model: upstream.model,
       status,
-      error: failure?.kind ?? null,
+      error,
       duration_ms: Math.round(performance.now() - startMs),
     });
   };
   try {
     const streamed = call.facts?.stream === true && !job.countOnly;
-    const begun = streamed ? await beginStream(job, askForUsage) : await collect(job);
+    let begun = streamed ? await beginStream(job, askForUsage) : await collect(job);
+    if (askForUsage && begun.kind === 'collected' && refusesUsageOption(begun.answer)) {
+      note(begun.answer.head.status, 'upstream_rejected');
+      gate.log.upstream(call.requestId, upstream.provider, 'refuses stream_options.include_usage: sent again without');
+      begun = await beginStream(job, false);
+    }
     note(begun.kind === 'stream' ? 200 : begun.answer.head.status, null);
     return begun;
   } catch (error) {
     const failure =
       error instanceof CallFailure ? error : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
-    note(null, failure);
+    note(null, failure.kind);
     if (failure.details.cause !== undefined)
       gate.log.upstream(call.requestId, upstream.provider, String(failure.details.cause));
     throw failure;
   }
+}
+
+/** We put the option in, the caller did not: a host that refuses it must not be the caller's fault. */
+function refusesUsageOption({ head, body }: CollectedAnswer): boolean {
+  return (head.status === 400 || head.status === 422) && /stream_options|include_usage/.test(body.toString('latin1'));
 }
 
 async function beginStream(job: Dispatch, askForUsage: boolean): Promise<Dispatched> {

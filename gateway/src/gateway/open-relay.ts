@@ -31,6 +31,10 @@ export function openRelay(call: Call, gate: Gate, protocol: Protocol, withholdUs
     },
   });
   gate.streams.add(relay);
-  relay.started.catch(() => gate.streams.delete(relay));
+  // What never became a stream will not close either.
+  relay.started.then(
+    ({ kind }) => kind === 'collected' && gate.streams.delete(relay),
+    () => gate.streams.delete(relay),
+  );
   return relay;
 }

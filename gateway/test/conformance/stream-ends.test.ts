@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => pair.stop());
 
-async function stream(scenario: Scenario, asksUsage = false, model = 'c') {
+async function stream(scenario: Scenario | readonly Scenario[], asksUsage = false, model = 'c') {
   pair.fake.script(model, scenario);
   const chat = model !== 'm';
   const options = asksUsage ? { stream_options: { include_usage: true } } : {};
@@ -52,6 +52,37 @@ describe('the usage chunk of a chat stream', () => {
     const { text: got, record } = await stream({ records: [text('abcdefgh'), finish, broken, DONE] });
     expect(got).toBe(text('abcdefgh') + finish + DONE);
     expect(record).toMatchObject({ usage_source: 'counted', usage: { output: 2 } });
+  });
+});
+
+describe('a host that refuses stream_options.include_usage', () => {
+  const refusal = {
+    error: { message: 'Unrecognized request argument: stream_options', type: 'invalid_request_error' },
+  };
+
+  test('gets the call again without it, since it was not the caller who put it in', async () => {
+    const {
+      status,
+      text: got,
+      record,
+    } = await stream([{ status: 400, json: refusal }, { records: [text('abcd'), finish, DONE] }]);
+    expect([status, got]).toEqual([200, text('abcd') + finish + DONE]);
+    expect(record).toMatchObject({ usage_source: 'counted', usage: { output: 1 }, error: null });
+    expect(record?.attempts.map((attempt) => [attempt.status, attempt.error])).toEqual([
+      [400, 'upstream_rejected'],
+      [200, null],
+    ]);
+    const sent = pair.fake
+      .served('c')
+      .slice(-2)
+      .map(({ requestBody }) => String(Buffer.from(requestBody)));
+    expect(sent.map((body) => body.includes('include_usage'))).toEqual([true, false]);
+  });
+
+  test('says so to a caller who asked for it himself', async () => {
+    const { status, text: got, record } = await stream([{ status: 400, json: refusal }], true);
+    expect([status, JSON.parse(got)]).toEqual([400, refusal]);
+    expect(record?.attempts).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,40 @@
+/** Checks that the registry of open streams holds only what runs. */
+import { expect, test } from 'bun:test';
+import { loadConfig } from '../config/load-config.ts';
+import { chatCompletions } from '../protocols/chat-completions/index.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import { openCall } from './call.ts';
+import type { Gate } from './gate.ts';
+import { openRelay } from './open-relay.ts';
+
+const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
+
+function gateOf(): Pick<Gate, 'settings' | 'streams' | 'recorder' | 'log'> {
+  if (config === null) throw new Error('the defaults must load');
+  const log = { fault: () => undefined, alarm: () => undefined, upstream: () => undefined };
+  const recorder = { append: () => Promise.resolve(), writable: () => true };
+  return { settings: { config, routes: new Map() }, streams: new Set(), recorder, log };
+}
+
+function head(status: number, type: string): ResponseHead {
+  return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
+}
+
+test('an error body leaves no stream behind', async () => {
+  const gate = gateOf();
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, chatCompletions, false);
+  expect(gate.streams.size).toBe(1);
+  relay.onHead(head(400, 'application/json'));
+  relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
+  relay.onEnd();
+  expect(await relay.started).toMatchObject({ kind: 'collected' });
+  expect(gate.streams.size).toBe(0);
+});
+
+test('a transport fault before the first event leaves none either', async () => {
+  const gate = gateOf();
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, chatCompletions, false);
+  relay.onFailure({ kind: 'reset', message: 'gone' });
+  await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
+  expect(gate.streams.size).toBe(0);
+});
