@@ -1,6 +1,7 @@
 /** Checks that the registry of open streams holds only what runs. */
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../config/load-config.ts';
+import { UNWATCHED } from '../lib/deadlines.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { openCall } from './call.ts';
@@ -37,4 +38,17 @@ test('a transport fault before the first event leaves none either', async () => 
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(gate.streams.size).toBe(0);
+});
+
+test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
+  const gate = gateOf();
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, chatCompletions, false);
+  const records =
+    'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+  relay.onHead(head(200, 'text/event-stream'));
+  relay.onBody(Buffer.from(records));
+  relay.onEnd();
+  await relay.started;
+  expect(await new Response(relay.body()).text()).toBe(records);
+  expect([relay.slot, gate.streams.size]).toEqual([UNWATCHED, 0]);
 });

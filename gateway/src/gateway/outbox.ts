@@ -11,7 +11,7 @@ export interface DirectController {
   close(): void;
 }
 
-/** Called when the client is behind by so many bytes, and when it has caught up. */
+/** Called when the client is behind by so many bytes; and when it has caught up, also with the end of the stream. */
 export interface OutboxListener {
   onBacklog(bytes: number): void;
   onCaughtUp(): void;
@@ -168,5 +168,6 @@ export class Outbox {
     this.#controller = null;
     controller.close();
     this.#resolve?.();
+    this.#listener.onCaughtUp();
   }
 }
