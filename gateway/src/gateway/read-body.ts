@@ -32,17 +32,12 @@ export function readBody(request: Request, limits: Limits, gauge: Gauge): Promis
   const claim = new Claim(gauge, limits.bodyBytesMax);
   if (length === null) return hold(readChunks(request, claim), coding, claim, limits);
   claim.growTo(Number(length));
-  return hold(
-    request.arrayBuffer().then((body) => Buffer.from(body)),
-    coding,
-    claim,
-    limits,
-  );
+  return hold(request.arrayBuffer(), coding, claim, limits);
 }
 
 /** Waits for the bytes, within the time that a body may take, and inflates them. */
 async function hold(
-  body: Promise<Buffer>,
+  body: Promise<ArrayBuffer | Buffer>,
   coding: 'identity' | 'gzip',
   claim: Claim,
   limits: Limits,
@@ -105,7 +100,8 @@ function checkType(contentType: string | null): void {
   });
 }
 
-function within(body: Promise<Buffer>, limits: Limits): Promise<Buffer> {
+/** The bytes, unless they take too long. On the line of every call: as few promises as can be. */
+function within(body: Promise<ArrayBuffer | Buffer>, limits: Limits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
       dueMs: performance.now() + limits.bodyTimeoutMs,
@@ -120,11 +116,16 @@ function within(body: Promise<Buffer>, limits: Limits): Promise<Buffer> {
       },
     };
     watchDeadline(deadline);
-    body
-      .then(resolve, (error) => reject(error instanceof CallFailure ? error : left(error)))
-      .finally(() => {
+    body.then(
+      (bytes) => {
         unwatchDeadline(deadline);
-      });
+        resolve(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes));
+      },
+      (error: unknown) => {
+        unwatchDeadline(deadline);
+        reject(error instanceof CallFailure ? error : left(error));
+      },
+    );
   });
 }
 
