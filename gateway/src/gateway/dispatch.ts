@@ -51,13 +51,14 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
   };
   try {
     const streamed = call.facts?.stream === true && !job.countOnly;
-    let begun = streamed ? await beginStream(job, askForUsage) : await collect(job);
+    const noteStream = () => note(200, null);
+    let begun = streamed ? await beginStream(job, askForUsage, noteStream) : await collect(job);
     if (askForUsage && begun.kind === 'collected' && refusesUsageOption(begun.answer)) {
       note(begun.answer.head.status, 'upstream_rejected');
       gate.log.upstream(call.requestId, upstream.provider, 'refuses stream_options.include_usage: sent again without');
-      begun = await beginStream(job, false);
+      begun = await beginStream(job, false, noteStream);
     }
-    note(begun.kind === 'stream' ? 200 : begun.answer.head.status, null);
+    if (begun.kind === 'collected') note(begun.answer.head.status, null);
     return begun;
   } catch (error) {
     const failure =
@@ -74,8 +75,8 @@ function refusesUsageOption({ head, body }: CollectedAnswer): boolean {
   return (head.status === 400 || head.status === 422) && /stream_options|include_usage/.test(body.toString('latin1'));
 }
 
-async function beginStream(job: Dispatch, askForUsage: boolean): Promise<Dispatched> {
-  const relay = openRelay(job.call, job.gate, job.protocol, askForUsage);
+async function beginStream(job: Dispatch, askForUsage: boolean, onStarted: () => void): Promise<Dispatched> {
+  const relay = openRelay(job.call, job.gate, { protocol: job.protocol, withholdUsage: askForUsage, onStarted });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   if (job.request.signal.aborted) leave();

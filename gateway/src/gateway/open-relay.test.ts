@@ -21,9 +21,11 @@ function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
+const plan = { protocol: chatCompletions, withholdUsage: false, onStarted: () => undefined };
+
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, chatCompletions, false);
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan);
   expect(gate.streams.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
@@ -34,7 +36,7 @@ test('an error body leaves no stream behind', async () => {
 
 test('a transport fault before the first event leaves none either', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, chatCompletions, false);
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan);
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(gate.streams.size).toBe(0);
@@ -42,7 +44,7 @@ test('a transport fault before the first event leaves none either', async () => 
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, chatCompletions, false);
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan);
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));

@@ -7,8 +7,16 @@ import { scrub } from './scrub.ts';
 import { settle } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
 
+/** How the relay of one attempt is to behave. */
+export interface RelayPlan {
+  readonly protocol: Protocol;
+  readonly withholdUsage: boolean;
+  /** A short stream may be over, and its call settled, before anybody who waits for its start has heard of it. */
+  onStarted(): void;
+}
+
 /** A relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, protocol: Protocol, withholdUsage: boolean): StreamRelay {
+export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, onStarted }: RelayPlan): StreamRelay {
   const { limits } = gate.settings.config;
   const upstream = call.route?.upstream;
   const credential = upstream?.kind === 'http' ? upstream.credential : null;
@@ -16,6 +24,7 @@ export function openRelay(call: Call, gate: Gate, protocol: Protocol, withholdUs
     protocol,
     requestId: call.requestId,
     withholdUsage,
+    onStarted,
     limits,
     settle: (outcome) => settle(call, outcome, gate.recorder).durable,
     scrub: (bytes) => scrub(bytes, credential),

@@ -22,6 +22,8 @@ export interface RelaySettings {
   /** Upstream's words, without secrets. */
   scrub(bytes: Buffer): Buffer;
   onFirstByte(): void;
+  /** Before anything else comes of it: the client's answer begins as a stream. */
+  onStarted(): void;
   onFailure(failure: CallFailure): void;
   onClosed(): void;
 }

@@ -121,14 +121,14 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       return;
     }
     for (const output of this.#decoder.finish()) this.#takeTail(output);
-    if (this.#phase === 'failing') this.#endFailing();
+    if (this.#phase === 'failing') this.#end(null, this.#failure);
     else if (this.#phase !== 'ended') this.#endWithoutTerminal();
   }
 
   onFailure(failure: UpstreamFailure): void {
     this.#upstreamEnds();
     if (this.#collector !== null) this.#collector.onFailure(failure);
-    else if (this.#phase === 'failing') this.#endFailing();
+    else if (this.#phase === 'failing') this.#end(null, this.#failure);
     else this.#fail(failureOfTransport(failure));
   }
 
@@ -162,7 +162,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       this.#flush();
     } else {
       this.#tap?.abort();
-      this.#endFailing();
+      this.#end(null, this.#failure);
     }
   }
 
@@ -287,6 +287,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#phase = 'open';
     this.dueMs = performance.now() + this.#settings.limits.keepAliveMs;
     this.#outbox.put(this.#preamble);
+    this.#settings.onStarted();
     this.#resolve({ kind: 'stream' });
   }
 
@@ -311,10 +312,6 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       const message = `the model provider answered HTTP ${answer.head.status} instead of a stream: ${words}`;
       this.#fail(new CallFailure('upstream_failed', message));
     }
-  }
-
-  #endFailing(): void {
-    if (this.#phase === 'failing') this.#end(null, this.#failure);
   }
 
   #fail(failure: CallFailure): void {

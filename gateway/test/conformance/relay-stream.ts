@@ -37,6 +37,7 @@ export async function relayed(
     },
     scrub: (bytes) => bytes,
     onFirstByte: () => undefined,
+    onStarted: () => undefined,
     onFailure: () => undefined,
     onClosed: () => undefined,
   });
