@@ -11,7 +11,7 @@ import type { Call } from './call.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
 import type { Gate } from './gate.ts';
-import { openRelay } from './open-relay.ts';
+import { openRelay, type RelayPlan } from './open-relay.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { asksForUsage, forwardedHeaders, renderUpstreamBody } from './upstream-request.ts';
@@ -51,12 +51,11 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
   };
   try {
     const streamed = call.facts?.stream === true && !job.countOnly;
-    const noteStream = () => note(200, null);
-    let begun = streamed ? await beginStream(job, askForUsage, noteStream) : await collect(job);
+    let begun = streamed ? await beginStream(job, askForUsage, note) : await collect(job);
     if (askForUsage && begun.kind === 'collected' && refusesUsageOption(begun.answer)) {
       note(begun.answer.head.status, 'upstream_rejected');
       gate.log.upstream(call.requestId, upstream.provider, 'refuses stream_options.include_usage: sent again without');
-      begun = await beginStream(job, false, noteStream);
+      begun = await beginStream(job, false, note);
     }
     if (begun.kind === 'collected') note(begun.answer.head.status, null);
     return begun;
@@ -75,8 +74,8 @@ function refusesUsageOption({ head, body }: CollectedAnswer): boolean {
   return (head.status === 400 || head.status === 422) && /stream_options|include_usage/.test(body.toString('latin1'));
 }
 
-async function beginStream(job: Dispatch, askForUsage: boolean, onStarted: () => void): Promise<Dispatched> {
-  const relay = openRelay(job.call, job.gate, { protocol: job.protocol, withholdUsage: askForUsage, onStarted });
+async function beginStream(job: Dispatch, askForUsage: boolean, note: RelayPlan['note']): Promise<Dispatched> {
+  const relay = openRelay(job.call, job.gate, { protocol: job.protocol, withholdUsage: askForUsage, note });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   if (job.request.signal.aborted) leave();

@@ -21,7 +21,7 @@ function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
-const plan = { protocol: chatCompletions, withholdUsage: false, onStarted: () => undefined };
+const plan = { protocol: chatCompletions, withholdUsage: false, note: () => undefined };
 
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();

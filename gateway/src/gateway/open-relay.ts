@@ -1,5 +1,6 @@
 /** Owns joining a stream's relay to its call: settlement, scrubbing, the log, the registry of open streams. */
 import type { CallFailure } from '../errors/call-failure.ts';
+import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { type Call, releaseCall } from './call.ts';
 import type { Gate } from './gate.ts';
@@ -11,22 +12,33 @@ import { StreamRelay } from './stream-relay.ts';
 export interface RelayPlan {
   readonly protocol: Protocol;
   readonly withholdUsage: boolean;
-  /** A short stream may be over, and its call settled, before anybody who waits for its start has heard of it. */
-  onStarted(): void;
+  /**
+   * Notes how the attempt went, once: when upstream's answer begins, at the latest before the call is settled. A short
+   * stream may be over before anybody who waits for its start has heard of it.
+   */
+  note(status: number | null, error: FailureKind | null): void;
 }
 
 /** A relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, onStarted }: RelayPlan): StreamRelay {
+export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, note }: RelayPlan): StreamRelay {
   const { limits } = gate.settings.config;
   const upstream = call.route?.upstream;
   const credential = upstream?.kind === 'http' ? upstream.credential : null;
+  let noted = false;
+  const noteOnce: RelayPlan['note'] = (status, error) => {
+    if (!noted) note(status, error);
+    noted = true;
+  };
   const relay = new StreamRelay({
     protocol,
     requestId: call.requestId,
     withholdUsage,
-    onStarted,
+    onStarted: () => noteOnce(200, null),
     limits,
-    settle: (outcome) => settle(call, outcome, gate.recorder).durable,
+    settle(outcome) {
+      noteOnce(outcome.failure === null ? 200 : null, outcome.failure);
+      return settle(call, outcome, gate.recorder).durable;
+    },
     scrub: (bytes) => scrub(bytes, credential),
     onFirstByte() {
       call.firstByteMs = performance.now();

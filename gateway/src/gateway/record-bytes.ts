@@ -1,5 +1,5 @@
 /** Owns the questions about an event stream's bytes that a relay asks beside their meaning: what is one, where a record ends. */
-import type { SseRecord } from '../wire/sse-record.ts';
+import type { SseRecord, SseSkimmed } from '../wire/sse-record.ts';
 
 const LF = 10;
 const CR = 13;
@@ -24,9 +24,11 @@ export function beginsLikeEvents(span: Uint8Array): boolean {
 export class LineEndKeeper {
   #surplus = false;
 
-  /** The next record that is passed on begins with a LF that must not be. */
-  get surplus(): boolean {
-    return this.#surplus;
+  /** Where a record that is passed on begins: behind a LF that belonged to a withheld one. */
+  startOf({ bytes, start }: SseRecord | SseSkimmed): number {
+    const isSurplus = this.#surplus && bytes[start] === LF;
+    this.#surplus = false;
+    return isSurplus ? start + 1 : start;
   }
 
   /** What of a withheld record the client gets all the same: the LF of the record before it. */

@@ -22,7 +22,7 @@ export interface RelaySettings {
   /** Upstream's words, without secrets. */
   scrub(bytes: Buffer): Buffer;
   onFirstByte(): void;
-  /** Before anything else comes of it: the client's answer begins as a stream. */
+  /** Upstream's answer begins as a stream: said before anything else comes of it. */
   onStarted(): void;
   onFailure(failure: CallFailure): void;
   onClosed(): void;

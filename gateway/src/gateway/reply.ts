@@ -19,7 +19,7 @@ function routeHeaders(call: Call): Record<string, string> {
   if (call.route !== null && call.dispatched) {
     headers['x-tollgate-provider'] = call.route.upstream.provider;
     headers['x-tollgate-model'] = encodeURI(call.route.upstream.model);
-    headers['x-tollgate-attempts'] = String(call.attempts.length);
+    headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
   return headers;
 }

@@ -14,7 +14,7 @@ import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { type DirectController, Outbox, type OutboxListener } from './outbox.ts';
 import { BLANK_LINE, beginsLikeEvents, isEventStream, LineEndKeeper, wholeRecord } from './record-bytes.ts';
 import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
-import { failureOfErrorWords, failureOfTransport, headerOf } from './upstream-outcome.ts';
+import * as outcome from './upstream-outcome.ts';
 
 /** How long upstream may go on after its last word, so that its connection can be used again and its usage read. */
 const LINGER_MS = 2_000;
@@ -38,6 +38,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #phase: 'waiting' | 'open' | 'failing' | 'ended' = 'waiting';
   #failure: CallFailure | null = null;
   #anyRecord = false;
+  #answered = false;
   #preamble = Buffer.alloc(0);
   readonly #lineEnds = new LineEndKeeper();
   #upstreamDone = false;
@@ -89,9 +90,8 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
 
   onHead(head: ResponseHead): void {
     this.#settings.onFirstByte();
-    const type = headerOf(head, 'content-type') ?? '';
-    if (head.status === 200 && headerOf(head, 'content-encoding') === null && isEventStream(type)) return;
-    this.#mayBeStream = head.status === 200 && headerOf(head, 'content-encoding') === null;
+    this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
+    if (this.#mayBeStream && isEventStream(outcome.headerOf(head, 'content-type') ?? '')) return;
     this.#collector = new AnswerCollector(this.#settings.limits, () => this.#tap?.abort());
     this.#collector.onHead(head);
     this.#collector.done.then(
@@ -101,10 +101,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   }
 
   onBody(span: Uint8Array): void {
-    if (this.#mayBeStream) {
-      this.#mayBeStream = false;
-      if (beginsLikeEvents(span)) this.#collector = null;
-    }
+    if (this.#mayBeStream) this.#begin(span);
     if (this.#collector !== null) {
       this.#collector.onBody(span);
       return;
@@ -112,6 +109,15 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#lastSpanBytes = span.length;
     this.#decoder.feed(span, this.#take);
     if (this.#phase === 'open' || this.#phase === 'failing') this.#flush();
+  }
+
+  /** The first bytes of what may be a stream. */
+  #begin(span: Uint8Array): void {
+    this.#mayBeStream = false;
+    if (beginsLikeEvents(span)) this.#collector = null;
+    if (this.#collector !== null) return;
+    this.#answered = true;
+    if (this.#phase === 'open') this.#settings.onStarted();
   }
 
   onEnd(): void {
@@ -129,7 +135,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#upstreamEnds();
     if (this.#collector !== null) this.#collector.onFailure(failure);
     else if (this.#phase === 'failing') this.#end(null, this.#failure);
-    else this.#fail(failureOfTransport(failure));
+    else this.#fail(outcome.failureOfTransport(failure));
   }
 
   /** Pauses before the limit is passed, not after: what upstream's socket has read cannot be put back. */
@@ -236,7 +242,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #takeError(record: SseRecord): void {
     const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
     const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
-    const failure = failureOfErrorWords(type, status, words);
+    const failure = outcome.failureOfErrorWords(type, status, words);
     if (!this.#anyRecord) {
       this.#fail(failure);
       return;
@@ -249,13 +255,9 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   }
 
   #pass(record: SseRecord | SseSkimmed): void {
-    if (this.#lineEnds.surplus) {
-      this.#forward(this.#lineEnds.passed(record.bytes.subarray(record.start, record.end)));
-      return;
-    }
     this.#anyRecord = true;
     this.#commit();
-    this.#outbox.putSpan(record.bytes, record.start, record.end);
+    this.#outbox.putSpan(record.bytes, this.#lineEnds.startOf(record), record.end);
   }
 
   #forward(bytes: Uint8Array): void {
@@ -287,7 +289,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#phase = 'open';
     this.dueMs = performance.now() + this.#settings.limits.keepAliveMs;
     this.#outbox.put(this.#preamble);
-    this.#settings.onStarted();
+    if (this.#answered) this.#settings.onStarted();
     this.#resolve({ kind: 'stream' });
   }
 
@@ -297,8 +299,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       this.#commit();
       this.#end(missingEnd, null);
     } else {
-      const message = 'the stream of the model provider ended before it was complete';
-      this.#fail(new CallFailure('upstream_truncated', message));
+      this.#fail(outcome.failureOfEarlyEnd());
     }
   }
 
@@ -309,8 +310,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       this.#resolve({ kind: 'collected', answer });
     } else if (this.#phase !== 'ended') {
       const words = this.#settings.scrub(answer.body.subarray(0, 500)).toString('utf8');
-      const message = `the model provider answered HTTP ${answer.head.status} instead of a stream: ${words}`;
-      this.#fail(new CallFailure('upstream_failed', message));
+      this.#fail(outcome.failureOfLateAnswer(answer.head.status, words));
     }
   }
 

@@ -61,6 +61,16 @@ export function failureOfErrorWords(type: string, status: number | null, words: 
   return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type });
 }
 
+/** A stream that ended in good order, as HTTP sees it, but before its protocol's own end. */
+export function failureOfEarlyEnd(): CallFailure {
+  return new CallFailure('upstream_truncated', 'the stream of the model provider ended before it was complete');
+}
+
+/** An answer in one piece that came after the client had been promised a stream; `words` are scrubbed. */
+export function failureOfLateAnswer(status: number, words: string): CallFailure {
+  return new CallFailure('upstream_failed', `the model provider answered HTTP ${status} instead of a stream: ${words}`);
+}
+
 /** Whole seconds, 1 to 60: what is longer would put clients that obey any value to sleep for hours. */
 function readRetryAfter(value: string | null): number {
   const text = value?.trim() ?? '';
