@@ -44,6 +44,11 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       `another Tollgate runs on the data folder ${dataDir}. Stop it, or name another folder with TOLLGATE_DATA_DIR`,
     );
   }
+  /** What closes what was opened, the last first: at the end, and where the start fails half-way. */
+  const closers: Array<() => unknown> = [() => lock.release()];
+  const closeAll = async () => {
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+  };
   try {
     const { config, listed } = await addOllama(given);
     const masterKey = loadMasterKey(dataDir);
@@ -54,6 +59,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           ? log.warn('call records can be written again')
           : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
     });
+    closers.push(() => store.close());
     const directory = await loadKeyDirectory(store.policies, masterKey.key);
     const control = createControl({ policies: store.policies, directory, nowMs: Date.now });
     const limits = () => gate.settings.config.limits;
@@ -71,9 +77,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ready: true,
       draining: false,
     };
-    const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
     const server = startHttpServer(config.server.host, config.server.port, { gate, describe: describeModel });
+    closers.push(() => server.stop(true));
     const socket = serveControl(dataDir, control);
+    closers.push(() => socket.stop());
+    // Last, for a key is made once and shown once: a start that fails must not use it up.
+    const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
     return {
       gate,
       server,
@@ -89,14 +98,10 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         const found = await addOllama(next);
         gate.settings = buildSettings(found.config, found.listed);
       },
-      async close() {
-        await socket.stop();
-        await store.close();
-        lock.release();
-      },
+      close: closeAll,
     };
   } catch (error) {
-    lock.release();
+    await closeAll();
     throw error;
   }
 }

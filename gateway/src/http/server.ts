@@ -44,6 +44,6 @@ function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
     });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot listen on ${hostname}:${port}: ${reason}. Choose another with --port or PORT`, { cause });
+    throw new Error(`cannot listen on ${hostname}:${port} (${reason}). Choose another with --port or PORT`, { cause });
   }
 }

@@ -1,6 +1,10 @@
 /** Shows what other processes on a server's data folder may do: a second server nothing, commands everything, losing nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pointAt } from '../harness/point-at.ts';
+import { startGateway } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { ask, isComplete, recordsById } from './calls.ts';
 
@@ -19,6 +23,18 @@ test('a second server on the same data folder refuses with a clear word, and the
   expect(second.status).toBe(1);
   expect(second.stderr).toContain(`another Tollgate runs on the data folder ${gateway.dataDir}`);
   expect((await ask(gateway, { protocol: 'chat', model: 'ok', stream: false })).status).toBe(200);
+});
+
+test('a start on a taken port ends with a word, and the first key is still to be had', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-taken-'));
+  const dataDir = join(folder, 'data');
+  const refused = await startGateway({ dataDir, port: Number(new URL(pair.gateway.url).port) }).catch(String);
+  expect(refused).toContain('cannot listen on 127.0.0.1:');
+  expect(refused).toContain('Choose another with --port or PORT');
+  const started = await startGateway({ dataDir });
+  expect(started.key).toStartWith('tg_');
+  await started.stop();
+  rmSync(folder, { recursive: true });
 });
 
 test(`${COMMANDS} parallel commands beside a server under load lose nothing: all keys work, every call has its record`, async () => {

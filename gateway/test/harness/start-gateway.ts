@@ -14,6 +14,8 @@ export interface GatewayPlan {
   /** A folder of an earlier gateway, to start again on; then there is no first key. */
   readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Left out: any free one. */
+  readonly port?: number;
 }
 
 /** A gateway that listens. */
@@ -73,7 +75,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
   };
   const flags = plan.config === undefined ? [] : ['--config', configFile];
   const started = Bun.spawn(
-    [process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', '0', ...flags],
+    [process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', String(plan.port ?? 0), ...flags],
     {
       cwd: home,
       env: environment,
