@@ -1,0 +1,58 @@
+/** Checks that nothing, a credential least of all, goes to an upstream whose certificate does not hold. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CERTIFICATE, CERTIFICATE_KEY } from './testing/certificate.ts';
+import { runExchange } from './testing/run-exchange.ts';
+
+const CALL_TLS = join(import.meta.dir, 'testing/call-tls.ts');
+let server: Bun.Server<undefined>;
+let arrived = 0;
+let folder: string;
+let authority: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-tls-'));
+  authority = join(folder, 'authority.pem');
+  writeFileSync(authority, CERTIFICATE);
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert: CERTIFICATE, key: CERTIFICATE_KEY },
+    fetch() {
+      arrived += 1;
+      return new Response('secret words');
+    },
+  });
+});
+afterAll(async () => {
+  await server.stop(true);
+  rmSync(folder, { recursive: true });
+});
+
+/** The exchange in a process that trusts the certificate. */
+async function trusting(url: string): Promise<{ readonly end: string; readonly body: string }> {
+  const child = Bun.spawn([process.execPath, CALL_TLS, url], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  return JSON.parse(await new Response(child.stdout).text());
+}
+
+test('a certificate that nobody vouches for fails as tls, and no request arrives', async () => {
+  const running = runExchange(`https://localhost:${server.port}`);
+  expect(await running.end).toMatchObject({ kind: 'tls' });
+  expect([running.endings(), arrived]).toEqual([1, 0]);
+});
+
+test('a certificate for another name fails as tls, and no request arrives', async () => {
+  expect(await trusting(`https://127.0.0.1:${server.port}`)).toEqual({ end: 'tls', body: '' });
+  expect(arrived).toBe(0);
+});
+
+test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its name', async () => {
+  expect(await trusting(`https://localhost:${server.port}`)).toEqual({ end: 'end', body: 'secret words' });
+  expect(arrived).toBe(1);
+});
