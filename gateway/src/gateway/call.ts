@@ -32,8 +32,6 @@ export function releaseCall(call: Call): void {
   for (const release of call.held.splice(0)) release();
 }
 
-const SESSION_CHARS_MAX = 256;
-
 /** Begins a call. The id is ours (UUIDv7), never the client's: a label that a client sends must not name a charge. */
 export function openCall(protocol: ProtocolName, headers: Headers): Call {
   return {
@@ -53,7 +51,8 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
   };
 }
 
+/** Whole, as it came: the header block bounds it. */
 function readSession(headers: Headers): string | null {
   const session = headers.get('x-claude-code-session-id') ?? headers.get('x-session-id');
-  return session === null || session === '' ? null : session.slice(0, SESSION_CHARS_MAX);
+  return session || null;
 }

@@ -20,11 +20,14 @@ const NAMES_MODEL = /"message"\s*:\s*"model:/;
 export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
   if (dispatched.kind === 'stream') return streamReply(job.call, dispatched.relay.body());
   const { answer } = dispatched;
-  const isAbsent = NO_COUNTER.has(answer.head.status) && !NAMES_MODEL.test(answer.body.toString('latin1', 0, 500));
-  if (job.countOnly && isAbsent) return estimateReply(job.call);
+  if (job.countOnly && hasNoCounter(answer)) return estimateReply(job.call);
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
   const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
   return settled(job, answer, 200, answer.body, { failure: null, facts });
+}
+
+function hasNoCounter({ head, body }: CollectedAnswer): boolean {
+  return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
 }
 
 function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {

@@ -5,6 +5,7 @@ import { maskKeys } from '../lib/mask-keys.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { Call } from './call.ts';
+import { estimateTokens } from './estimate-tokens.ts';
 
 /** Upstream's headers that a caller may see; all else says something of the operator's account, or of the connection. */
 const UPSTREAM_HEADERS = new Set(['content-type', 'openai-processing-ms', 'openai-version']);
@@ -14,11 +15,16 @@ export function baseHeaders(requestId: string): Record<string, string> {
   return { 'x-request-id': requestId, 'request-id': requestId };
 }
 
+/** A name of the operator's as a header value: what is not ASCII is percent-encoded, for a header cannot hold it. */
+function headerText(name: string): string {
+  return encodeURI(name.toWellFormed());
+}
+
 function routeHeaders(call: Call): Record<string, string> {
   const headers = baseHeaders(call.requestId);
   if (call.route !== null && call.dispatched) {
-    headers['x-tollgate-provider'] = call.route.upstream.provider;
-    headers['x-tollgate-model'] = encodeURI(call.route.upstream.model);
+    headers['x-tollgate-provider'] = headerText(call.route.upstream.provider);
+    headers['x-tollgate-model'] = headerText(call.route.upstream.model);
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
   return headers;
@@ -50,7 +56,7 @@ export function streamReply(call: Call, body: ReadableStream): Response {
 
 /** Our own estimate of a request's tokens, where upstream has no counter: bytes ÷ 4, media left out. */
 export function estimateReply(call: Call): Response {
-  const input_tokens = Math.ceil((call.facts?.inputBytes ?? 0) / 4);
+  const input_tokens = estimateTokens(call.facts?.inputBytes ?? 0);
   return Response.json({ input_tokens }, { headers: routeHeaders(call) });
 }
 

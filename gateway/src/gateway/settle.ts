@@ -6,6 +6,7 @@ import { maskKeys } from '../lib/mask-keys.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
+import { estimateTokens } from './estimate-tokens.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
 export interface Outcome {
@@ -20,8 +21,6 @@ export interface Settlement {
   /** Resolves when the record is durable. */
   readonly durable: Promise<void>;
 }
-
-const BYTES_PER_TOKEN = 4;
 
 /** Makes the call's record and hands it to the recorder. A second settlement of a call is a fault and throws. */
 export function settle(call: Call, outcome: Outcome, recorder: CallRecorder): Settlement {
@@ -60,8 +59,8 @@ function partialUsage(call: Call, facts: AnswerFacts | null, failure: FailureKin
 function countUsage(call: Call, facts: AnswerFacts | null): Usage {
   return {
     ...ZERO_USAGE,
-    input: Math.ceil((call.facts?.inputBytes ?? 0) / BYTES_PER_TOKEN),
-    output: Math.ceil((facts?.outputBytes ?? 0) / BYTES_PER_TOKEN),
+    input: estimateTokens(call.facts?.inputBytes ?? 0),
+    output: estimateTokens(facts?.outputBytes ?? 0),
   };
 }
 

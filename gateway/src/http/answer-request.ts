@@ -23,9 +23,10 @@ export type PeerAddress = () => string | null;
 /** Answers any request, whatever it is. */
 export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): Response | Promise<Response> {
   const { gate } = desk;
-  const path = pathOf(request.url);
+  const start = pathStart(request.url);
+  const path = pathOf(request.url, start);
   try {
-    checkEnvelope(request, gate);
+    checkEnvelope(request, start, gate);
     const match = matchRoute(path);
     if (match === null) throw notFound(path);
     if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
@@ -67,14 +68,16 @@ function answerRoute(
     case 'readyz':
       return readiness(gate);
     case 'openapi':
-      return replyJson(openapiDocument({ publicUrl: config.server.publicUrl ?? originOf(request.url) }));
+      return replyJson(
+        openapiDocument({ publicUrl: config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)) }),
+      );
     case 'hello':
       return new Response(null, { status: 200 });
     case 'root':
       if (request.method === 'HEAD' || !config.server.console) return replyJson({ service: 'tollgate' });
       return new Response(null, { status: 302, headers: { location: '/app' } });
     case 'console':
-      if (!config.server.console) throw notFound(pathOf(request.url));
+      if (!config.server.console) throw notFound(`/app/${match.rest}`);
       return consoleReply(match.rest);
   }
 }
@@ -98,15 +101,15 @@ function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
 }
 
 /** Bounds on the request line and header lines. The runtime bounds the whole header block before this. */
-function checkEnvelope(request: Request, gate: Gate): void {
+function checkEnvelope(request: Request, start: number, gate: Gate): void {
   const { urlBytesMax, headerCountMax } = gate.settings.config.limits;
-  if (request.url.length - originOf(request.url).length > urlBytesMax) {
+  if (request.url.length - start > urlBytesMax) {
     throw new CallFailure('url_too_long', `path and query are longer than ${urlBytesMax} bytes`, {
       closeConnection: true,
     });
   }
   if (countHeaders(request.headers) > headerCountMax) {
-    throw new CallFailure('headers_too_large', `more than ${headerCountMax} header lines`, { closeConnection: true });
+    throw new CallFailure('headers_too_large', `more than ${headerCountMax} headers`, { closeConnection: true });
   }
   if (request.headers.get('host')?.includes(',') === true) {
     throw new CallFailure('invalid_request', 'the host header was sent twice', { closeConnection: true });
@@ -117,15 +120,14 @@ function countHeaders(headers: Headers): number {
   return (headers as Headers & { readonly count: number }).count;
 }
 
-/** Path without query; works for whatever the request line held. */
-function pathOf(url: string): string {
+/** Where the path begins; the end of the text where the request line held none. */
+function pathStart(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3);
-  if (start === -1) return '/';
-  const end = url.slice(start).search(/[?#]/);
-  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+  return start === -1 ? url.length : start;
 }
 
-function originOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  return start === -1 ? url : url.slice(0, start);
+/** Path without query; works for whatever the request line held. */
+function pathOf(url: string, start: number): string {
+  const end = url.slice(start).search(/[?#]/);
+  return (end === -1 ? url.slice(start) : url.slice(start, start + end)) || '/';
 }

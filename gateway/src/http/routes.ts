@@ -1,4 +1,4 @@
-/** Owns the table of routes: which path and method goes where, and who may call it. The server answers nothing else. */
+/** Owns the table of routes: which path and method goes where. The server answers nothing else. */
 
 export type RouteName =
   | 'chat'
@@ -16,7 +16,6 @@ export type RouteName =
 export interface RouteRow {
   readonly name: RouteName;
   readonly methods: readonly string[];
-  readonly access: 'key' | 'anyone';
   /** Exact paths; for `model` and `console` what follows the slash is the id or the page. */
   readonly paths: readonly string[];
   readonly below: boolean;
@@ -27,33 +26,26 @@ function aliases(path: string): string[] {
   return [`/v1${path}`, path, `/v1/v1${path}`];
 }
 
-const row = (
-  name: RouteName,
-  methods: string[],
-  access: RouteRow['access'],
-  paths: string[],
-  below = false,
-): RouteRow => ({
+const row = (name: RouteName, methods: string[], paths: string[], below = false): RouteRow => ({
   name,
   methods,
-  access,
   paths,
   below,
 });
 
 const ROUTES: readonly RouteRow[] = [
-  row('chat', ['POST'], 'key', aliases('/chat/completions')),
-  row('messages', ['POST'], 'key', aliases('/messages')),
-  row('count-tokens', ['POST'], 'key', aliases('/messages/count_tokens')),
-  row('models', ['GET'], 'key', aliases('/models')),
-  row('model', ['GET'], 'key', aliases('/models'), true),
-  row('healthz', ['GET', 'HEAD'], 'anyone', ['/healthz']),
-  row('readyz', ['GET', 'HEAD'], 'anyone', ['/readyz']),
-  row('openapi', ['GET', 'HEAD'], 'anyone', ['/openapi.json']),
-  row('root', ['GET', 'HEAD'], 'anyone', ['/']),
-  row('hello', ['HEAD', 'GET'], 'anyone', ['/api/hello']),
-  row('console', ['GET', 'HEAD'], 'anyone', ['/app', '/app/']),
-  row('console', ['GET', 'HEAD'], 'anyone', ['/app'], true),
+  row('chat', ['POST'], aliases('/chat/completions')),
+  row('messages', ['POST'], aliases('/messages')),
+  row('count-tokens', ['POST'], aliases('/messages/count_tokens')),
+  row('models', ['GET'], aliases('/models')),
+  row('model', ['GET'], aliases('/models'), true),
+  row('healthz', ['GET', 'HEAD'], ['/healthz']),
+  row('readyz', ['GET', 'HEAD'], ['/readyz']),
+  row('openapi', ['GET', 'HEAD'], ['/openapi.json']),
+  row('root', ['GET', 'HEAD'], ['/']),
+  row('hello', ['HEAD', 'GET'], ['/api/hello']),
+  row('console', ['GET', 'HEAD'], ['/app', '/app/']),
+  row('console', ['GET', 'HEAD'], ['/app'], true),
 ];
 
 /** A row, and what stands below its path (percent-decoded; empty: nothing). */

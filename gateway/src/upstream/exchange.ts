@@ -113,12 +113,10 @@ export class Exchange implements ConnectionUser, Deadline {
     } else if (this.#head?.framing === 'close' && error === null) {
       this.#end(false);
     } else if (this.#head === null) {
-      this.#fail(
-        'reset',
-        this.#anyByte ? 'the connection closed inside the response head' : 'closed without an answer',
-      );
+      const where = this.#anyByte ? 'the connection closed inside the response head' : 'closed without an answer';
+      this.#fail('reset', `${where}${because(error)}`);
     } else {
-      this.#fail('truncated', 'the connection closed before the end of the response');
+      this.#fail('truncated', `the connection closed before the end of the response${because(error)}`);
     }
   }
 
@@ -273,4 +271,9 @@ export class Exchange implements ConnectionUser, Deadline {
       connection.socket.terminate();
     }
   }
+}
+
+/** Bun reports what our own listener throws as an error of the socket: its words must not be lost. */
+function because(error: Error | null): string {
+  return error === null ? '' : ` (${error.message})`;
 }

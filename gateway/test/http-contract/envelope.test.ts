@@ -62,7 +62,7 @@ describe('header lines', () => {
       };
       expect((await ask(most - 1))?.status).toBe(200);
       expect((await ask(most))?.status).toBe(200);
-      expectInvalid(await ask(most + 1), 431, `${most} header lines`);
+      expectInvalid(await ask(most + 1), 431, `${most} headers`);
     });
   }
 

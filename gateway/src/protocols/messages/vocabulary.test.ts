@@ -18,6 +18,16 @@ describe('renderError', () => {
   );
 });
 
+test.each([
+  [400, 'invalid_request_error'],
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+  [422, 'invalid_request_error'],
+])('a kept status %i has the type %s', (status, type) => {
+  const failure = new CallFailure('upstream_rejected', 'words', { status });
+  expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { type, message: 'words' } });
+});
+
 test('an in-band error is one error event with the same body', () => {
   const failure = new CallFailure('upstream_failed', 'line\nbreak');
   const record = renderStreamError(failure, 'req_1').toString();

@@ -5,9 +5,16 @@ import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 /** Allowed at any time after the headers; SDKs skip it. */
 export const KEEP_ALIVE = Buffer.from('event: ping\ndata: {"type":"ping"}\n\n');
 
+/** Types of statuses of upstream's that are kept where its body cannot be. Contract, 5. */
+const KEPT_TYPES: ReadonlyMap<number, string> = new Map([
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+]);
+
 /** `{"type":"error","error":{"type","message"},"request_id"}`; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
-  const { type } = FAILURE_KINDS[failure.kind].messages;
+  const kept = failure.details.status;
+  const type = (kept === undefined ? null : KEPT_TYPES.get(kept)) ?? FAILURE_KINDS[failure.kind].messages.type;
   const repeated = failure.status('messages') >= 500 ? ` (request id ${requestId})` : '';
   return JSON.stringify({
     type: 'error',
