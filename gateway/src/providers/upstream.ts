@@ -16,7 +16,6 @@ export interface HttpUpstream {
   readonly timeouts: Timeouts;
   /** The host takes `stream_options.include_usage`. */
   readonly takesUsageOption: boolean;
-  readonly countsTokens: boolean;
   readonly credential: Secret | null;
   /** The head of a request up to the headers that vary by call; it holds the credential. */
   readonly headStart: ReadonlyMap<Endpoint, Secret>;
@@ -57,7 +56,6 @@ export function buildUpstream(target: TargetConfig): Upstream {
     origin,
     timeouts: target.timeouts ?? provider.timeouts,
     takesUsageOption: provider.quirks.streamUsage === 'asked',
-    countsTokens: provider.kind === 'anthropic',
     credential: provider.credential?.secret ?? null,
     headStart,
   };
