@@ -1,0 +1,33 @@
+/** Tests of chain.ts: filters hear one another in their order, and no filter costs nothing. */
+import { expect, test } from 'bun:test';
+import type { EventFilter, GenerationEvent } from '../event.ts';
+import { chainFilters } from './chain.ts';
+
+const delta = (text: string): GenerationEvent => ({ kind: 'text_delta', part: 0, text });
+const END: GenerationEvent = { kind: 'end' };
+
+/** Says each text so many times, with a mark. */
+function repeat(times: number, mark: string): EventFilter {
+  return {
+    push: (event) =>
+      event.kind === 'text_delta' ? Array.from({ length: times }, () => delta(event.text + mark)) : [event],
+  };
+}
+
+test('without a filter the very same list comes back', () => {
+  const events = [delta('a'), END];
+  expect(chainFilters([])(events)).toBe(events);
+});
+
+test('each filter hears what the one before it said, in order', () => {
+  const pipe = chainFilters([repeat(2, '1'), repeat(2, '2')]);
+  expect(pipe([delta('a')])).toEqual([delta('a12'), delta('a12'), delta('a12'), delta('a12')]);
+  expect(pipe([delta('a'), END])).toHaveLength(5);
+});
+
+test('what a filter drops reaches none behind it', () => {
+  const pipe = chainFilters([repeat(0, ''), repeat(1, 'x')]);
+  expect(pipe([delta('a'), END])).toEqual([END]);
+  expect(pipe([delta('a')])).toEqual([]);
+  expect(pipe([])).toEqual([]);
+});

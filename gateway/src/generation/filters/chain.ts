@@ -1,0 +1,24 @@
+/** Owns joining filters, so that each hears what the one before it said. Knows no filter. */
+import type { EventFilter, GenerationEvent } from '../event.ts';
+
+/** Takes events as they come and gives what is left of them. */
+export type EventPipe = (events: readonly GenerationEvent[]) => readonly GenerationEvent[];
+
+/** The filters one behind the other, the first nearest to upstream. Without a filter the events are handed back as they are. */
+export function chainFilters(filters: readonly EventFilter[]): EventPipe {
+  if (filters.length === 0) return (events) => events;
+  return (events) => {
+    let current = events;
+    for (const filter of filters) current = pushAll(filter, current);
+    return current;
+  };
+}
+
+function pushAll(filter: EventFilter, events: readonly GenerationEvent[]): readonly GenerationEvent[] {
+  const [only] = events;
+  if (only === undefined) return events;
+  if (events.length === 1) return filter.push(only);
+  const passed: GenerationEvent[] = [];
+  for (const event of events) for (const left of filter.push(event)) passed.push(left);
+  return passed;
+}

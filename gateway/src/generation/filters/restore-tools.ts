@@ -1,0 +1,63 @@
+/**
+ * Owns giving tool calls back the names that the client knows, and free text to its tools that take no JSON. Which names
+ * were changed on the way is told by the request's renderer.
+ */
+import type { EventFilter, GenerationEvent, PartOpening } from '../event.ts';
+
+type CallOpening = Extract<PartOpening, { kind: 'tool_call' }>;
+
+/**
+ * `restored`: from upstream's name to the client's; a name that is not in it stays. `custom`: the client's names of tools
+ * that were sent as functions of one argument, `input`: such a call opens at once and gets its text when it ends, and
+ * where the model wrote anything else than that argument, what it wrote.
+ */
+export function restoreTools(restored: ReadonlyMap<string, string>, custom: ReadonlySet<string>): EventFilter {
+  /** What the open calls of custom tools have written so far, by part. */
+  const written = new Map<number, string>();
+
+  function open(event: GenerationEvent, part: number, opening: CallOpening): readonly GenerationEvent[] {
+    const name = restored.get(opening.name) ?? opening.name;
+    if (!custom.has(name)) {
+      return [name === opening.name ? event : { kind: 'part_start', part, opening: { ...opening, name } }];
+    }
+    written.set(part, '');
+    return [{ kind: 'part_start', part, opening: { ...opening, name, tool: 'custom' } }];
+  }
+
+  return {
+    push(event) {
+      switch (event.kind) {
+        case 'part_start':
+          return event.opening.kind === 'tool_call' ? open(event, event.part, event.opening) : [event];
+        case 'arguments_delta': {
+          const before = written.get(event.part);
+          if (before === undefined) return [event];
+          written.set(event.part, before + event.text);
+          return [];
+        }
+        case 'part_end': {
+          const json = written.get(event.part);
+          if (json === undefined) return [event];
+          written.delete(event.part);
+          const text = inputOf(json) ?? json;
+          return text === '' ? [event] : [{ kind: 'arguments_delta', part: event.part, text }, event];
+        }
+        default:
+          return [event];
+      }
+    },
+  };
+}
+
+/** The text in `{"input": "…"}`; null for everything else. */
+function inputOf(json: string): string | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const [only, ...others] = Object.entries(value);
+  return only?.[0] === 'input' && typeof only[1] === 'string' && others.length === 0 ? only[1] : null;
+}

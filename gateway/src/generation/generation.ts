@@ -1,0 +1,110 @@
+/** Owns a model's whole answer: the fold of its events. An answer in one piece is read as events too, so that there is one way to trust. */
+import type { FinishReason, GenerationEvent, PartOpening } from './event.ts';
+import type { Citation, Part } from './part.ts';
+import type { Usage } from './usage.ts';
+
+/** An answer. `complete`: its source said that nothing more comes. */
+export interface Generation {
+  readonly id: string | null;
+  readonly model: string | null;
+  readonly parts: readonly Part[];
+  /** Null: it never finished. */
+  readonly finish_reason: FinishReason | null;
+  readonly stop_sequence: string | null;
+  readonly reported: string | null;
+  readonly explanation: string | null;
+  readonly usage: Usage | null;
+  readonly complete: boolean;
+}
+
+interface Draft {
+  readonly opening: PartOpening;
+  text: string;
+  signature: string | null;
+  readonly citations: Citation[];
+}
+
+/** Folds events as they come. */
+export class GenerationFold {
+  #id: string | null = null;
+  #model: string | null = null;
+  readonly #drafts: Draft[] = [];
+  #finish: Extract<GenerationEvent, { kind: 'finish' }> | null = null;
+  #usage: Usage | null = null;
+  #complete = false;
+
+  push(event: GenerationEvent): void {
+    switch (event.kind) {
+      case 'start':
+        this.#id = event.id;
+        this.#model = event.model;
+        return;
+      case 'part_start':
+        this.#drafts[event.part] = { opening: event.opening, text: '', signature: null, citations: [] };
+        return;
+      case 'text_delta':
+      case 'arguments_delta':
+        this.#draft(event.part).text += event.text;
+        return;
+      case 'signature':
+        this.#draft(event.part).signature = event.signature;
+        return;
+      case 'citation':
+        this.#draft(event.part).citations.push(event.citation);
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'finish':
+        this.#finish = event;
+        return;
+      case 'end':
+        this.#complete = true;
+    }
+  }
+
+  /** What came so far. */
+  result(): Generation {
+    return {
+      id: this.#id,
+      model: this.#model,
+      parts: this.#drafts.map(finishPart),
+      finish_reason: this.#finish?.finish_reason ?? null,
+      stop_sequence: this.#finish?.stop_sequence ?? null,
+      reported: this.#finish?.reported ?? null,
+      explanation: this.#finish?.explanation ?? null,
+      usage: this.#usage,
+      complete: this.#complete,
+    };
+  }
+
+  #draft(part: number): Draft {
+    const draft = this.#drafts[part];
+    if (draft === undefined) throw new Error(`an event belongs to part ${part}, which has not begun`);
+    return draft;
+  }
+}
+
+function finishPart({ opening, text, signature, citations }: Draft): Part {
+  switch (opening.kind) {
+    case 'text':
+      return { kind: 'text', text, citations, cache_mark: null };
+    case 'refusal':
+      return { kind: 'refusal', text };
+    case 'reasoning':
+      return { kind: 'reasoning', text, signature, redacted: opening.redacted, issuer: opening.issuer };
+    case 'tool_call': {
+      const { id, name, tool } = opening;
+      return { kind: 'tool_call', id, name, tool, arguments: text, cache_mark: null };
+    }
+    case 'opaque':
+      return opening.part;
+  }
+}
+
+/** The answer that a list of events makes. */
+export function foldGeneration(events: Iterable<GenerationEvent>): Generation {
+  const fold = new GenerationFold();
+  for (const event of events) fold.push(event);
+  return fold.result();
+}

@@ -1,0 +1,56 @@
+/** Owns what tests of event filters need: answers told as events, cut at other places, and told again without the cuts. */
+import fc from 'fast-check';
+import type { EventFilter, FinishReason, GenerationEvent, PartOpening } from '../event.ts';
+
+/** A part told in deltas of the given texts. */
+export function partEvents(part: number, opening: PartOpening, ...pieces: readonly string[]): GenerationEvent[] {
+  const kind = opening.kind === 'tool_call' ? 'arguments_delta' : 'text_delta';
+  return [
+    { kind: 'part_start', part, opening },
+    ...pieces.filter((text) => text !== '').map((text): GenerationEvent => ({ kind, part, text })),
+    { kind: 'part_end', part },
+  ];
+}
+
+/** A call of a function as it begins. */
+export function callOpening(name: string, id = `call_${name}`): Extract<PartOpening, { kind: 'tool_call' }> {
+  return { kind: 'tool_call', id, name, tool: 'function' };
+}
+
+export function finishEvent(finish_reason: FinishReason, stop_sequence: string | null = null): GenerationEvent {
+  return { kind: 'finish', finish_reason, stop_sequence, reported: null, explanation: null };
+}
+
+export function pushAll(filter: EventFilter, events: readonly GenerationEvent[]): GenerationEvent[] {
+  return events.flatMap((event) => [...filter.push(event)]);
+}
+
+/** The same events with each delta cut into pieces, as `cuts` says: how many code units each piece has, over and over. */
+export function splitDeltas(events: readonly GenerationEvent[], cuts: readonly number[]): GenerationEvent[] {
+  let next = 0;
+  return events.flatMap((event) => {
+    if (event.kind !== 'text_delta' && event.kind !== 'arguments_delta') return [event];
+    const pieces: GenerationEvent[] = [];
+    for (let at = 0; at < event.text.length; ) {
+      const chars = Math.max(1, cuts[next++ % cuts.length] ?? 1);
+      pieces.push({ ...event, text: event.text.slice(at, at + chars) });
+      at += chars;
+    }
+    return pieces;
+  });
+}
+
+/** The same events with neighbouring deltas of a part joined. */
+export function joinDeltas(events: readonly GenerationEvent[]): GenerationEvent[] {
+  const joined: GenerationEvent[] = [];
+  for (const event of events) {
+    const last = joined.at(-1);
+    const isDelta = event.kind === 'text_delta' || event.kind === 'arguments_delta';
+    if (isDelta && last?.kind === event.kind && last.part === event.part) {
+      joined[joined.length - 1] = { ...event, text: last.text + event.text };
+    } else joined.push(event);
+  }
+  return joined;
+}
+
+export const cutsArbitrary = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 6 });
