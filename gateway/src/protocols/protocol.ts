@@ -2,6 +2,7 @@
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { Usage } from '../generation/usage.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
+import type { Codec } from './codec.ts';
 import type { RequestCheck } from './request-facts.ts';
 
 export type ProtocolName = 'chat' | 'messages';
@@ -24,27 +25,31 @@ export type AnswerReading =
   | { readonly kind: 'nonsense'; readonly message: string };
 
 /**
- * What becomes of one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it (the usage chunk that the client did not ask for);
- * `replace` it by `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
+ * What becomes of one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it
+ * (the usage chunk that the client did not ask for, or what makes no event in the client's format); `replace` it by
+ * `replacement`; `terminal`: the protocol's own end; `error`: upstream failed in mid-stream.
  */
 export type RecordVerdict = 'pass' | 'silent' | 'withhold' | 'replace' | 'terminal' | 'error' | 'nonsense';
 
 /** Watches the records of one stream. Changes nothing but by its verdicts. */
 export interface StreamObserver {
+  /** The client gets none of upstream's bytes, only what `replacement` holds: the two sides speak different formats. */
+  readonly rewrites: boolean;
   /**
    * Where records that need no look end, one behind the other from `start` on (the beginning of a record); `start` where
-   * there is none. They are passed on.
+   * there is none. They are passed on; where the observer rewrites, as `replacement`.
    */
   skim(bytes: Uint8Array, start: number): number;
   /** Looks at a record that has data. */
   observe(record: SseRecord): RecordVerdict;
-  /** The whole record to send in the place of the last one, where the verdict was `replace`. */
+  /** What to send in the place of the last record, where the verdict was `replace`; where it rewrites, at `terminal` too. */
   readonly replacement: Buffer | null;
   /** Upstream's status or type of error, where the verdict was `error`. */
   readonly failure: { readonly type: string; readonly message: string; readonly status: number | null } | null;
-  /** Everything was said, so that a clean end here is an end: what must be added is in `missingEnd`. */
-  readonly finished: boolean;
-  readonly missingEnd: Buffer | null;
+  /** Asked once, where the bytes ended in good order without the protocol's own end: what completes the stream; null: it was cut. */
+  endOfBytes(): Buffer | null;
+  /** Events in an order that upstream's format does not have, as far as they were looked at. */
+  readonly disorders: number;
   facts(): AnswerFacts;
 }
 
@@ -57,6 +62,8 @@ export interface ObserverSettings {
 
 export interface Protocol {
   readonly name: ProtocolName;
+  /** How it is translated to and from the other formats. */
+  readonly codec: Codec;
   checkRequest: RequestCheck;
   readAnswer(answer: unknown): AnswerReading;
   startObserver(settings: ObserverSettings): StreamObserver;

@@ -26,32 +26,38 @@ export class RecordTemplate {
   heldBytes = 0;
   readonly #literals: readonly string[];
   readonly #countedHole: number;
+  #heldFrom = 0;
+  #heldTo = 0;
 
   constructor(literals: readonly string[], countedHole: number) {
     this.#literals = literals;
     this.#countedHole = countedHole;
   }
 
-  /** Where the records that it recognises end, one behind the other from `start` on; `start` itself where there is none. */
-  skim(bytes: Uint8Array, start: number): number {
+  /**
+   * Where the records that it recognises end, one behind the other from `start` on; `start` itself where there is none.
+   * `onHeld` is told what each says in its counted hole, one character per byte.
+   */
+  skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
     this.heldBytes = 0;
     const buffer = asBuffer(bytes);
     let at = start;
     for (let window = FIRST_WINDOW; at < bytes.length; window = Math.min(WINDOW_MAX, window * 4)) {
       const text = buffer.toString('latin1', at, Math.min(bytes.length, at + window));
-      const end = this.#skimText(text);
+      const end = this.#skimText(text, onHeld);
       at += end;
       if (end === 0) break;
     }
     return at;
   }
 
-  #skimText(text: string): number {
+  #skimText(text: string, onHeld: ((held: string) => void) | null): number {
     const marks = new Marks(text);
     let at = 0;
     for (;;) {
       const end = this.#matchRecord(text, at, marks);
       if (end === -1) return at;
+      onHeld?.(text.slice(this.#heldFrom, this.#heldTo));
       at = end;
     }
   }
@@ -67,7 +73,11 @@ export class RecordTemplate {
       const literal = literals[hole + 1] ?? '';
       const end = text.indexOf(QUOTE, at);
       if (end === -1 || !text.startsWith(literal, end) || marks.within(at, end)) return -1;
-      if (hole === this.#countedHole) held = end - at;
+      if (hole === this.#countedHole) {
+        held = end - at;
+        this.#heldFrom = at;
+        this.#heldTo = end;
+      }
       at = end + literal.length;
     }
     this.heldBytes += held;
@@ -86,16 +96,22 @@ export class RecordSkimmer {
   }
 
   /** As `RecordTemplate.skim`, once something was learnt. */
-  skim(bytes: Uint8Array, start: number): number {
+  skim(bytes: Uint8Array, start: number, onHeld: ((held: string) => void) | null = null): number {
     if (this.#template === null) return start;
-    const end = this.#template.skim(bytes, start);
+    const end = this.#template.skim(bytes, start, onHeld);
     this.#heldBytes += this.#template.heldBytes;
     return end;
   }
 
-  /** Takes the record for the likeness of those that follow; see `learnTemplate`. */
-  learn(record: SseRecord, holes: ReadonlyArray<readonly [key: string, value: string]>): void {
+  /** Takes the record for the likeness of those that follow; see `learnTemplate`. False: it cannot be one. */
+  learn(record: SseRecord, holes: ReadonlyArray<readonly [key: string, value: string]>): boolean {
     this.#template = learnTemplate(rawLatin1(record), holes);
+    return this.#template !== null;
+  }
+
+  /** What follows is no longer like what was learnt. */
+  forget(): void {
+    this.#template = null;
   }
 }
 

@@ -54,10 +54,12 @@ describe('a chat stream', () => {
   });
 
   test('is finished once every choice that was seen has its reason', () => {
-    expect(observe([delta({ content: 'a' }), finish('stop')]).observer.finished).toBe(true);
-    expect(observe([delta({ content: 'a' }, 1), finish('stop')]).observer.finished).toBe(false);
-    expect(observe([delta({ content: 'a' }, 1), finish('stop'), finish('length', 1)]).observer.finished).toBe(true);
-    expect(observe([]).observer.finished).toBe(false);
+    expect(observe([delta({ content: 'a' }), finish('stop')]).observer.endOfBytes()).not.toBeNull();
+    expect(observe([delta({ content: 'a' }, 1), finish('stop')]).observer.endOfBytes()).toBeNull();
+    expect(
+      observe([delta({ content: 'a' }, 1), finish('stop'), finish('length', 1)]).observer.endOfBytes(),
+    ).not.toBeNull();
+    expect(observe([]).observer.endOfBytes()).toBeNull();
     expect(observe([finish('length', 1), finish('stop')]).facts.finish_reason).toBe('stop');
   });
 

@@ -9,6 +9,8 @@ import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } fro
 import { RecordSkimmer } from '../record-template.ts';
 import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
+import { readSteps } from './read-steps.ts';
+import { ChatGrammar } from './stream-grammar.ts';
 import { readUsage } from './usage.ts';
 
 const DONE = '[DONE]';
@@ -18,7 +20,7 @@ const DELTA_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
 export class ChatStreamObserver implements StreamObserver {
   replacement: Buffer | null = null;
   failure: StreamObserver['failure'] = null;
-  readonly missingEnd = MISSING_DONE;
+  readonly rewrites = false;
   readonly #settings: ObserverSettings;
   readonly #seen = new Set<number>();
   readonly #done = new Set<number>();
@@ -28,13 +30,16 @@ export class ChatStreamObserver implements StreamObserver {
   #model: string | null = null;
   #outputBytes = 0;
   readonly #skimmer = new RecordSkimmer();
+  readonly #grammar = new ChatGrammar();
+  disorders = 0;
 
   constructor(settings: ObserverSettings) {
     this.#settings = settings;
   }
 
-  get finished(): boolean {
-    return this.#done.size > 0 && this.#seen.size === this.#done.size;
+  /** Complete where every choice had its `finish_reason`. Contract, 5. */
+  endOfBytes(): Buffer | null {
+    return this.#done.size > 0 && this.#seen.size === this.#done.size ? MISSING_DONE : null;
   }
 
   facts(): AnswerFacts {
@@ -71,6 +76,7 @@ export class ChatStreamObserver implements StreamObserver {
       return 'error';
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));
+    this.#watchOrder(chunk);
     const isUsageChunk = choices.length === 0 && (usage !== null || asObject(chunk.usage) !== null);
     if (isUsageChunk && this.#settings.withholdUsage) return 'withhold';
     const mended = this.#mendId(record, chunk);
@@ -80,6 +86,12 @@ export class ChatStreamObserver implements StreamObserver {
     }
     if (choices.length === 1 && usage === null) this.#learn(asObject(choices[0]), chunk, record);
     return 'pass';
+  }
+
+  /** Only counted: bytes of the client's own format are passed on as they are. Contract, 6. */
+  #watchOrder(chunk: JsonObject): void {
+    if (this.disorders > 0) return;
+    for (const step of readSteps(chunk, this.#grammar)) if (this.#grammar.check(step) !== null) this.disorders = 1;
   }
 
   #observeChoice(choice: JsonObject | null): void {

@@ -1,12 +1,14 @@
 /** Owns the registration of the messages format: what the gateway asks of it, in one object. */
 import type { Protocol } from '../protocol.ts';
 import { checkRequest } from './check-request.ts';
+import { codec } from './codec.ts';
 import { MessagesStreamObserver } from './observe-stream.ts';
 import { readAnswer } from './read-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
 
 export const messages: Protocol = {
   name: 'messages',
+  codec,
   checkRequest,
   readAnswer,
   startObserver: () => new MessagesStreamObserver(),

@@ -60,7 +60,7 @@ describe('a messages stream', () => {
 
   test('is never finished without its message_stop', () => {
     const { observer } = observe([start, last]);
-    expect([observer.finished, observer.missingEnd]).toEqual([false, null]);
+    expect(observer.endOfBytes()).toBeNull();
   });
 
   test.each([

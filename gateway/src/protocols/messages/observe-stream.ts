@@ -4,21 +4,23 @@ import { asObject, asText, type JsonObject, parseObject, textBytes } from '../js
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer } from '../record-template.ts';
 import { generatedBytes, statusOfType } from './read-answer.ts';
+import { readStep } from './read-step.ts';
+import { MessagesGrammar } from './stream-grammar.ts';
 import { EMPTY_TALLY, tallyUsage, type UsageTally, usageOf } from './usage.ts';
 
 const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];
 
 export class MessagesStreamObserver implements StreamObserver {
+  readonly rewrites = false;
   readonly replacement = null;
   failure: StreamObserver['failure'] = null;
-  /** Nothing but `message_stop` ends a messages stream. */
-  readonly finished = false;
-  readonly missingEnd = null;
   #tally: UsageTally = EMPTY_TALLY;
   #outputBytes = 0;
   #model: string | null = null;
   #stopReason: string | null = null;
   readonly #skimmer = new RecordSkimmer();
+  readonly #grammar = new MessagesGrammar();
+  disorders = 0;
 
   facts(): AnswerFacts {
     return {
@@ -30,13 +32,21 @@ export class MessagesStreamObserver implements StreamObserver {
     };
   }
 
+  /** Nothing but `message_stop` ends a messages stream. */
+  endOfBytes(): null {
+    return null;
+  }
+
   skim(bytes: Uint8Array, start: number): number {
     return this.#skimmer.skim(bytes, start);
   }
 
   observe(record: SseRecord): RecordVerdict {
     const event = parseObject(dataText(record));
-    return event === null ? 'nonsense' : this.#observeEvent(event, record);
+    if (event === null) return 'nonsense';
+    // Only counted: bytes of the client's own format are passed on as they are. Contract, 6.
+    if (this.disorders === 0 && this.#grammar.check(readStep(record.event, event)) !== null) this.disorders = 1;
+    return this.#observeEvent(event, record);
   }
 
   #observeEvent(event: JsonObject, record: SseRecord): RecordVerdict {
@@ -52,6 +62,9 @@ export class MessagesStreamObserver implements StreamObserver {
         return 'pass';
       case 'content_block_delta':
         this.#observeDelta(asObject(event.delta), record);
+        return 'pass';
+      case 'content_block_stop':
+        this.#skimmer.forget();
         return 'pass';
       case 'message_delta':
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;

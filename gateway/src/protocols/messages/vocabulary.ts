@@ -1,5 +1,5 @@
 /** Owns how the messages format says that a call failed: error bodies, the in-band error, the keep-alive. Contract, 5 and 6. */
-import type { CallFailure } from '../../errors/call-failure.ts';
+import type { CallFailure, TokenCounts } from '../../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 
 /** Allowed at any time after the headers; SDKs skip it. */
@@ -15,10 +15,12 @@ const KEPT_TYPES: ReadonlyMap<number, string> = new Map([
 export function renderError(failure: CallFailure, requestId: string): string {
   const kept = failure.details.status;
   const type = (kept === undefined ? null : KEPT_TYPES.get(kept)) ?? FAILURE_KINDS[failure.kind].messages.type;
+  const { tokens } = failure.details;
+  const words = tokens === undefined ? failure.message : overContext(tokens);
   const repeated = failure.status('messages') >= 500 ? ` (request id ${requestId})` : '';
   return JSON.stringify({
     type: 'error',
-    error: { type, message: `${failure.message}${repeated}` },
+    error: { type, message: `${words}${repeated}` },
     request_id: requestId,
   });
 }
@@ -26,4 +28,21 @@ export function renderError(failure: CallFailure, requestId: string): string {
 /** The last record of a stream that failed: never followed by `message_stop`. */
 export function renderStreamError(failure: CallFailure, requestId: string): Buffer {
   return Buffer.from(`event: error\ndata: ${renderError(failure, requestId)}\n\n`);
+}
+
+/**
+ * The words by which Claude Code (2.1.329) knows that it must compact the conversation, or ask for a shorter answer, and from
+ * which it reads the numbers. Wire reference C.6.
+ */
+function overContext({ prompt, output, max }: TokenCounts): string {
+  if (prompt === null || max === null) {
+    const limit = max === null ? 'more tokens than this model takes' : `more tokens than the maximum of ${max}`;
+    return `prompt is too long: ${limit}`;
+  }
+  if (prompt > max) return `prompt is too long: ${prompt} tokens > ${max} maximum`;
+  if (output === null || prompt === max) {
+    return `prompt is too long: ${prompt} tokens leave no room for an answer within the maximum of ${max}`;
+  }
+  const sum = `${prompt} + ${output} > ${max}`;
+  return `input length and \`max_tokens\` exceed context limit: ${sum}, decrease input length or \`max_tokens\` and try again`;
 }

@@ -1,0 +1,168 @@
+/**
+ * Owns reading the deltas of a stream, or the one message of an answer in one piece, as events. What a record is, and when
+ * the stream ends, is the callers' to say. Wire reference A.6, A.7, C.3 and C.4.
+ */
+import type { FinishReason, GenerationEvent } from '../../generation/event.ts';
+import type { Citation } from '../../generation/part.ts';
+import type { Usage } from '../../generation/usage.ts';
+import { asArray, asObject, asText, type JsonObject } from '../json.ts';
+import { parseAnnotations, withinPart } from './annotations.ts';
+import { EventQueue } from './event-queue.ts';
+import { findError } from './find-error.ts';
+import { readFinishWord } from './finish-words.ts';
+import { piecesOf, reasoningOf, type TextKind } from './text-pieces.ts';
+import { ToolCallReader } from './tool-call-reader.ts';
+import { readUsage } from './usage.ts';
+
+export class AnswerReader {
+  readonly queue = new EventQueue();
+  readonly #tools = new ToolCallReader(this.queue);
+  #answerId = '';
+  #started = false;
+  #hasChoice = false;
+  /** The text-like part that is open: one at a time. */
+  #open: { readonly kind: TextKind; readonly part: number } | null = null;
+  /** Where the open text part begins in the whole content, and how long that is. */
+  #contentStart = 0;
+  #contentChars = 0;
+  /** Citations that came before any text. */
+  #early: Citation[] = [];
+  #refused = false;
+  #reported: string | null = null;
+  #stopText: string | null = null;
+
+  /** Upstream said why the model stopped. */
+  get finished(): boolean {
+    return this.#reported !== null;
+  }
+
+  /** Reads a chunk, or an answer in one piece: `member` is where its choices have what was said. */
+  readChunk(chunk: JsonObject, member: 'delta' | 'message'): void {
+    const choice = firstChoice(chunk.choices);
+    const usage = usageOf(chunk);
+    if (!this.#started && (choice !== null || usage !== null || asText(chunk.id) !== null)) this.#start(chunk);
+    if (usage !== null) this.queue.add({ kind: 'usage', usage });
+    if (choice === null) return;
+    this.#hasChoice = true;
+    const error = findError(choice, '');
+    if (error !== null) this.queue.add(error);
+    const message = asObject(choice[member]);
+    if (message !== null) this.#readMessage(message);
+    this.#readFinish(choice);
+  }
+
+  /** Upstream failed: what it had counted, and the error. */
+  fail(chunk: JsonObject, error: GenerationEvent): void {
+    const usage = usageOf(chunk);
+    if (usage !== null) this.queue.add({ kind: 'usage', usage });
+    this.queue.add(error);
+  }
+
+  /** The answer is complete: what is open ends, and the finish and the end follow. */
+  close(): void {
+    if (!this.#hasChoice) {
+      this.queue.refuse('upstream ended its answer without having begun it');
+      return;
+    }
+    const word = readFinishWord(this.#reported);
+    if (word === 'failed') {
+      const message = `upstream gave up in the middle of its answer: finish_reason ${JSON.stringify(this.#reported)}`;
+      this.queue.add({ kind: 'error', type: 'error', message, status: null });
+      return;
+    }
+    this.#endText();
+    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal');
+    const finish_reason = this.#finishReason(word);
+    const stop_sequence = finish_reason === 'stop_sequence' ? this.#stopText : null;
+    this.queue.add({ kind: 'finish', finish_reason, stop_sequence, reported: this.#reported, explanation: null });
+    this.queue.add({ kind: 'end' });
+  }
+
+  #start(chunk: JsonObject): void {
+    this.#started = true;
+    const id = asText(chunk.id);
+    this.#answerId = id ?? (typeof chunk.created === 'number' ? String(chunk.created) : '');
+    this.queue.add({ kind: 'start', id, model: asText(chunk.model) });
+  }
+
+  #readMessage(message: JsonObject): void {
+    const { content, refusal, tool_calls } = message;
+    const reasoning = reasoningOf(message);
+    if (reasoning !== '') this.#addText('reasoning', reasoning);
+    if (typeof content === 'string') this.#addText('text', content);
+    else if (Array.isArray(content)) for (const piece of piecesOf(content)) this.#addText(piece.kind, piece.text);
+    if (typeof refusal === 'string') this.#addText('refusal', refusal);
+    if (message.annotations !== undefined) this.#readAnnotations(message.annotations);
+    if (Array.isArray(tool_calls) && tool_calls.length > 0) {
+      this.#endText();
+      this.#tools.readFragments(tool_calls, this.#answerId);
+    }
+    if (asObject(message.function_call) !== null) this.#tools.readFunctionCall(message.function_call, this.#answerId);
+  }
+
+  #addText(kind: TextKind, text: string): void {
+    if (text === '') return;
+    if (this.#open?.kind !== kind) this.#openText(kind);
+    if (kind === 'text') this.#contentChars += text.length;
+    if (this.#open !== null) this.queue.add({ kind: 'text_delta', part: this.#open.part, text });
+  }
+
+  #openText(kind: TextKind): void {
+    this.#endText();
+    const opening = kind === 'reasoning' ? { kind, redacted: false, issuer: null } : { kind };
+    this.#open = { kind, part: this.queue.begin(opening) };
+    this.#refused ||= kind === 'refusal';
+    if (kind !== 'text') return;
+    this.#contentStart = this.#contentChars;
+    for (const citation of this.#early) this.#cite(this.#open.part, citation);
+    this.#early = [];
+  }
+
+  #endText(): void {
+    if (this.#open !== null) this.queue.add({ kind: 'part_end', part: this.#open.part });
+    this.#open = null;
+  }
+
+  /** They belong to the text that is open. What cites a text that has ended has no place any more: wire reference C.3 drops it. */
+  #readAnnotations(annotations: unknown): void {
+    const citations = parseAnnotations(annotations);
+    if (this.#open?.kind === 'text') for (const citation of citations) this.#cite(this.#open.part, citation);
+    else if (this.#contentChars === 0) this.#early = this.#early.concat(citations);
+  }
+
+  #cite(part: number, citation: Citation): void {
+    const own = withinPart(citation, this.#contentStart);
+    if (own !== null) this.queue.add({ kind: 'citation', part, citation: own });
+  }
+
+  #readFinish(choice: JsonObject): void {
+    // `finish_details` stood in its place in OpenAI's vision previews (recorded traffic, 2023).
+    const word = asText(choice.finish_reason) ?? asText(asObject(choice.finish_details)?.type);
+    if (word === null) return;
+    this.#reported = word;
+    // vLLM and SGLang name the text that stopped the model; a number is a token of their own.
+    this.#stopText = asText(choice.stop_reason) ?? asText(choice.matched_stop) ?? this.#stopText;
+  }
+
+  /** Calls decide between `stop` and `tool_calls`, whatever upstream said (vectors 10 and 11). */
+  #finishReason(word: FinishReason): FinishReason {
+    if (word !== 'stop' && word !== 'tool_calls') return word;
+    if (this.#tools.any) return 'tool_calls';
+    if (this.#refused) return 'refusal';
+    return word === 'stop' && this.#stopText !== null ? 'stop_sequence' : 'stop';
+  }
+}
+
+/** Groq puts it into a member of its own. */
+function usageOf(chunk: JsonObject): Usage | null {
+  return readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage);
+}
+
+/** The first choice; one that says it is another is none, though it stands first. */
+function firstChoice(choices: unknown): JsonObject | null {
+  for (const choice of asArray(choices)) {
+    const found = asObject(choice);
+    if (found !== null && (typeof found.index !== 'number' || found.index === 0)) return found;
+  }
+  return null;
+}

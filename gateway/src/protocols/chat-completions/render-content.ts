@@ -1,0 +1,86 @@
+/** Owns writing what a user or a tool says as content parts: text, images, sounds, files. Decides no message's shape. */
+import type { DocumentPart, MediaPart, Part, Source } from '../../generation/part.ts';
+import { refuseMember } from '../translation-notes.ts';
+import { type Draft, markPart, modelWord, type RenderContext } from './render-context.ts';
+
+/** `path` is the turn's. Throws CallFailure for what the model or host does not take. */
+export function renderPart(part: Part, path: string, context: RenderContext): Draft[] {
+  switch (part.kind) {
+    case 'text':
+      return [markPart({ type: 'text', text: part.text }, part.cache_mark, context)];
+    case 'image':
+      return [markPart(renderImage(part, path, context), part.cache_mark, context)];
+    case 'audio':
+      return [markPart(renderAudio(part, path, context), part.cache_mark, context)];
+    case 'document':
+      return renderDocument(part, path, context);
+    case 'opaque':
+      return part.words === null ? [] : [{ type: 'text', text: part.words }];
+    default:
+      throw refuseMember(path, `holds a part (${part.kind}) that only an assistant's message can have; leave it out`);
+  }
+}
+
+/** One text alone is written as a string: every host takes that. */
+export function renderContent(parts: Draft[]): string | Draft[] {
+  const [only] = parts;
+  if (only === undefined) return '';
+  const plain = parts.length === 1 && only.type === 'text' && only.prompt_cache_breakpoint === undefined;
+  return plain && typeof only.text === 'string' ? only.text : parts;
+}
+
+function renderImage({ source, detail }: MediaPart, path: string, context: RenderContext): Draft {
+  if (context.traits.takes.image === false) throw refusal(path, 'an image', 'images', context);
+  if (source.kind !== 'base64' && source.kind !== 'url') throw badSource(path, 'an image', source, 'base64 or a URL');
+  const url = source.kind === 'url' ? source.url : dataUrl(source);
+  return { type: 'image_url', image_url: { url, detail: detail ?? undefined } };
+}
+
+function renderAudio({ source }: MediaPart, path: string, context: RenderContext): Draft {
+  if (context.traits.takes.audio === false) throw refusal(path, 'sound', 'sound', context);
+  if (source.kind !== 'base64') throw badSource(path, 'sound', source, 'base64');
+  const format = source.media_type === 'audio/mpeg' ? 'mp3' : source.media_type.replace(/^audio\//, '');
+  return { type: 'input_audio', input_audio: { data: source.base64, format } };
+}
+
+/** Text goes as text under its title. What is known of a file beside its bytes goes as a text before it. */
+function renderDocument(part: DocumentPart, path: string, context: RenderContext): Draft[] {
+  const { source, title, context: about, cites, cache_mark } = part;
+  if (cites) context.notes.drop('citations', `${modelWord(context)} cannot cite documents`);
+  if (source.kind === 'text') {
+    const text = [title === null ? null : `Document: ${title}`, about, source.text].filter((line) => line !== null);
+    return [markPart({ type: 'text', text: text.join('\n\n') }, cache_mark, context)];
+  }
+  if (source.kind !== 'base64') throw badSource(path, 'a document', source, 'base64 or text');
+  const { files } = context.traits.chat;
+  if (!files || context.traits.takes.pdf === false)
+    throw refusal(path, 'a document', 'documents; send its text', context);
+  const file: Draft = {
+    type: 'file',
+    file: { filename: fileName(title, source.media_type), file_data: dataUrl(source) },
+  };
+  const before: Draft[] = about === null ? [] : [{ type: 'text', text: about }];
+  return [...before, markPart(file, cache_mark, context)];
+}
+
+/** Upstream tells a PDF by the end of its name. */
+function fileName(title: string | null, media_type: string): string {
+  if (media_type !== 'application/pdf') return title ?? 'document';
+  return title === null ? 'document.pdf' : title.toLowerCase().endsWith('.pdf') ? title : `${title}.pdf`;
+}
+
+function dataUrl({ media_type, base64 }: Extract<Source, { kind: 'base64' }>): string {
+  return `data:${media_type};base64,${base64}`;
+}
+
+function refusal(path: string, found: string, lacking: string, context: RenderContext) {
+  return refuseMember(path, `holds ${found}, but ${modelWord(context)} takes no ${lacking}`);
+}
+
+function badSource(path: string, found: string, source: Source, expected: string) {
+  const where =
+    source.kind === 'file'
+      ? `the file ${JSON.stringify(source.id)}, which only its own host knows`
+      : `a ${source.kind}`;
+  return refuseMember(path, `holds ${found} given as ${where}; send it as ${expected}`);
+}

@@ -1,0 +1,184 @@
+/**
+ * Owns making whole tool calls of the fragments that upstreams send in many ways: which fragment belongs to which call, and
+ * when a call has begun. Reads deltas and whole messages alike. Wire reference A.7, C.4 and vectors 6 to 9.
+ */
+import { asObject, asText, type JsonObject } from '../json.ts';
+import { aliasId } from '../tool-names.ts';
+import type { EventQueue } from './event-queue.ts';
+import { TOOL_CALLS_MAX } from './stream-grammar.ts';
+
+const INDEX_MAX = 10_000;
+const ID_CHARS_MAX = 40;
+
+interface Call {
+  /** As upstream gave them; null: not yet. */
+  id: string | null;
+  name: string | null;
+  readonly tool: 'function' | 'custom';
+  /** Null: it waits for its name. */
+  part: number | null;
+  /** Arguments that came before the name. */
+  held: string;
+  ended: boolean;
+}
+
+/** Who a fragment says it belongs to. */
+interface Claim {
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+export class ToolCallReader {
+  readonly #queue: EventQueue;
+  readonly #calls: Call[] = [];
+  readonly #atIndex = new Map<number, Call>();
+  readonly #atPosition = new Map<number, Call>();
+  readonly #byId = new Map<string, Call>();
+  readonly #idsGiven = new Set<string>();
+  #legacy: Call | null = null;
+
+  constructor(queue: EventQueue) {
+    this.#queue = queue;
+  }
+
+  /** Some call has begun. */
+  get any(): boolean {
+    return this.#calls.some((call) => call.part !== null);
+  }
+
+  /** `answerId` makes ids for calls that have none. */
+  readFragments(fragments: readonly unknown[], answerId: string): void {
+    for (let position = 0; position < fragments.length && !this.#queue.closed; position++) {
+      const fragment = asObject(fragments[position]);
+      if (fragment !== null) this.#readFragment(fragment, position, answerId);
+    }
+  }
+
+  /** The `function_call` of before tools: one call, without an id. */
+  readFunctionCall(value: unknown, answerId: string): void {
+    const found = asObject(value);
+    const name = asText(found?.name);
+    const text = this.#textOf(found?.arguments);
+    if (text === null || (this.#legacy === null && name === null && text === '')) return;
+    this.#legacy ??= this.#open('function');
+    if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
+  }
+
+  /** No more comes. `cut`: the answer broke off, so that a call without a name may be left out. */
+  finish(cut: boolean): void {
+    for (const call of this.#calls) {
+      if (call.part !== null) this.#end(call);
+      else if (!cut) this.#queue.refuse('upstream sent a tool call without a name');
+    }
+  }
+
+  #readFragment(fragment: JsonObject, position: number, answerId: string): void {
+    const body = asObject(fragment.function);
+    const custom = asObject(fragment.custom);
+    const claim = { id: asText(fragment.id), name: asText(body?.name) ?? asText(custom?.name) };
+    const { index } = fragment;
+    if (typeof index === 'number' && !(Number.isInteger(index) && index >= 0 && index <= INDEX_MAX)) {
+      this.#queue.refuse(`upstream sent a tool call with the index ${index}`);
+      return;
+    }
+    const known = typeof index === 'number' ? this.#findByIndex(index, claim) : this.#findUnnumbered(position, claim);
+    const isCustom = known === null ? isCustomCall(fragment) : known.tool === 'custom';
+    const text = this.#textOf(isCustom ? custom?.input : body?.arguments);
+    if (text === null || (known === null && claim.id === null && claim.name === null && text === '')) return;
+    const call = known ?? this.#open(isCustom ? 'custom' : 'function');
+    if (call === null) return;
+    if (typeof index === 'number') this.#place(index, call);
+    this.#atPosition.set(position, call);
+    this.#advance(call, claim, text, answerId);
+  }
+
+  /** The call that goes on at this index; null: another one begins there. */
+  #findByIndex(index: number, claim: Claim): Call | null {
+    const call = this.#atIndex.get(index);
+    return call !== undefined && goesOn(call, claim, true) ? call : null;
+  }
+
+  #findUnnumbered(position: number, claim: Claim): Call | null {
+    const named = claim.id === null ? undefined : this.#byId.get(claim.id);
+    const call = named ?? this.#atPosition.get(position);
+    return call !== undefined && goesOn(call, claim, false) ? call : null;
+  }
+
+  #open(tool: Call['tool']): Call | null {
+    if (this.#calls.length >= TOOL_CALLS_MAX) {
+      this.#queue.refuse(`upstream sent more than ${TOOL_CALLS_MAX} tool calls`);
+      return null;
+    }
+    const call: Call = { id: null, name: null, tool, part: null, held: '', ended: false };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #place(index: number, call: Call): void {
+    const before = this.#atIndex.get(index);
+    if (before === call) return;
+    if (before !== undefined && before.part !== null) this.#end(before);
+    this.#atIndex.set(index, call);
+  }
+
+  #advance(call: Call, claim: Claim, text: string, answerId: string): void {
+    if (call.id === null && claim.id !== null) {
+      call.id = claim.id;
+      if (!this.#byId.has(claim.id)) this.#byId.set(claim.id, call);
+    }
+    call.name ??= claim.name;
+    if (call.part === null) {
+      call.held += text;
+      if (call.name !== null) this.#begin(call, call.name, answerId);
+    } else if (text !== '') {
+      if (call.ended) this.#queue.refuse('upstream went on with a tool call that another one had replaced');
+      else this.#queue.add({ kind: 'arguments_delta', part: call.part, text });
+    }
+  }
+
+  #begin(call: Call, name: string, answerId: string): void {
+    const id = call.id !== null && !this.#idsGiven.has(call.id) ? call.id : this.#mintId(answerId);
+    this.#idsGiven.add(id);
+    call.part = this.#queue.begin({ kind: 'tool_call', id, name, tool: call.tool });
+    if (call.held !== '') this.#queue.add({ kind: 'arguments_delta', part: call.part, text: call.held });
+    call.held = '';
+  }
+
+  /** Of the answer's id, so that calls of different answers of one conversation differ and the same stream gives the same. */
+  #mintId(answerId: string): string {
+    const stem = answerId === '' ? 'call' : `call_${answerId}`;
+    let ordinal = this.#idsGiven.size;
+    let id = aliasId(`${stem}_${ordinal}`, ID_CHARS_MAX);
+    while (this.#idsGiven.has(id)) {
+      ordinal += 1;
+      id = aliasId(`${stem}_${ordinal}`, ID_CHARS_MAX);
+    }
+    return id;
+  }
+
+  #end(call: Call): void {
+    if (call.part === null || call.ended) return;
+    call.ended = true;
+    this.#queue.add({ kind: 'part_end', part: call.part });
+  }
+
+  /** A piece of arguments; null, and the end of the answer, where it is of another type. */
+  #textOf(value: unknown): string | null {
+    if (typeof value === 'string') return value;
+    if (value === undefined || value === null) return '';
+    this.#queue.refuse('upstream sent arguments of a tool call that are no text');
+    return null;
+  }
+}
+
+/** A different id is a different call; without one, a different name is. Without an index, any name begins a call. */
+function goesOn(call: Call, claim: Claim, hasIndex: boolean): boolean {
+  if (claim.id !== null && call.id !== null) return claim.id === call.id;
+  if (claim.name === null || call.name === null) return true;
+  return claim.name === call.name && (hasIndex || claim.id !== null);
+}
+
+function isCustomCall(fragment: JsonObject): boolean {
+  if (typeof fragment.type === 'string' && fragment.type !== '') return fragment.type === 'custom';
+  return asObject(fragment.function) === null && asObject(fragment.custom) !== null;
+}

@@ -1,0 +1,93 @@
+/**
+ * Owns reading the members of one object of a request by the type that they must have; `null` counts as absent. Knows
+ * no member's meaning.
+ */
+import { children, type JsonNode, member, memberName, numberValue, stringValue } from '../../wire/json-node.ts';
+import { memberPath } from '../../wire/json-problem.ts';
+import { checkBoolean, refuse } from '../check-member.ts';
+import type { TranslationNotes } from '../translation-notes.ts';
+
+/** The member's value; null where it is absent or `null`. */
+export function given(node: JsonNode, name: string): JsonNode | null {
+  const value = member(node, name);
+  return value === undefined || value.kind === 'null' ? null : value;
+}
+
+/** A text that may be empty. Throws where it is absent or something else. */
+export function requiredText(node: JsonNode, name: string, path: string): string {
+  return optionalText(node, name, path) ?? throwAbsent(memberPath(path, name), 'a string');
+}
+
+export function optionalText(node: JsonNode, name: string, path: string): string | null {
+  const value = given(node, name);
+  if (value === null) return null;
+  const text = stringValue(value);
+  if (text === undefined) throw refuse(memberPath(path, name), value, 'a string');
+  return text;
+}
+
+export function requiredObject(node: JsonNode, name: string, path: string, expected: string): JsonNode {
+  return optionalObject(node, name, path, expected) ?? throwAbsent(memberPath(path, name), expected);
+}
+
+export function optionalObject(node: JsonNode, name: string, path: string, expected: string): JsonNode | null {
+  const value = given(node, name);
+  if (value !== null && value.kind !== 'object') throw refuse(memberPath(path, name), value, expected);
+  return value;
+}
+
+/** True only where the member is `true`. */
+export function optionalFlag(node: JsonNode, name: string, path: string): boolean {
+  const value = given(node, name);
+  return value !== null && checkBoolean(value, memberPath(path, name));
+}
+
+/** A number within a closed range; an integer where `whole`. */
+export function optionalNumber(
+  node: JsonNode,
+  name: string,
+  least: number,
+  most: number,
+  whole = false,
+): number | null {
+  const value = given(node, name);
+  if (value === null) return null;
+  const found = numberValue(value);
+  if (found === undefined || !(found >= least && found <= most) || (whole && !Number.isSafeInteger(found))) {
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw refuse(name, value, `${whole ? 'an integer' : 'a number'} ${range}`);
+  }
+  return found;
+}
+
+/** The member as one of a few words; null where it is absent. */
+export function optionalWord<Word extends string>(
+  node: JsonNode,
+  name: string,
+  path: string,
+  words: readonly Word[],
+): Word | null {
+  const value = given(node, name);
+  if (value === null) return null;
+  const text = stringValue(value);
+  const word = words.find((one) => one === text);
+  if (word === undefined) throw refuse(memberPath(path, name), value, words.map((one) => `"${one}"`).join(' or '));
+  return word;
+}
+
+/**
+ * Names every member that nobody reads; `null` says nothing. `prefix` stands before the name as the caller would write
+ * it.
+ */
+export function dropOthers(node: JsonNode, known: ReadonlySet<string>, prefix: string, notes: TranslationNotes): void {
+  for (const value of children(node)) {
+    if (value.kind === 'null') continue;
+    const name = memberName(value);
+    if (!known.has(name))
+      notes.drop(memberPath(prefix, name), 'only Anthropic understands it, and it goes to another host');
+  }
+}
+
+function throwAbsent(path: string, expected: string): never {
+  throw refuse(path, null, expected);
+}

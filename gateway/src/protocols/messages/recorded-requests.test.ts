@@ -1,0 +1,49 @@
+/**
+ * Holds both directions of a request to real traffic: what clients sent to Anthropic is read whole and could be written
+ * again.
+ */
+import { describe, expect, test } from 'bun:test';
+import { loadRecordings, RECORDINGS_ABSENT } from '../../../test/fake-upstream/recordings.ts';
+import type { GenerationRequest } from '../../generation/request.ts';
+import { asObject } from '../json.ts';
+import { CAPABLE, parse, refusal, render } from './testing/request-rig.ts';
+
+const recordings = loadRecordings({ api: 'anthropic-messages' });
+if (recordings === null) console.log(`messages requests: skipped ${RECORDINGS_ABSENT}`);
+
+const bodies = (recordings ?? []).flatMap(({ id, request }) => {
+  const body = asObject(request?.body);
+  return body === null || !Array.isArray(body.messages) ? [] : [{ id, body }];
+});
+
+/** What no translation can carry, and one history whose result answers another call. */
+const REFUSED = /^(container|mcp_servers|messages\.1\.tool_calls\.0): /;
+
+/** What is the same in other words: five minutes are the usual time, an image has the type that its bytes have. */
+function told({ turns, tools, tool_choice, output_format, stop, end_user }: GenerationRequest): unknown {
+  return JSON.parse(
+    JSON.stringify({ turns, tools, tool_choice, output_format, stop, end_user })
+      .replaceAll('"ttlMinutes":5}', '"ttlMinutes":null}')
+      .replaceAll(/"media_type":"image\/[a-z]+"/g, '"media_type":"image"'),
+  );
+}
+
+describe.skipIf(recordings === null)(`recorded requests ${RECORDINGS_ABSENT}`, () => {
+  test('are refused only for what cannot be carried', () => {
+    const messages = bodies.flatMap(({ body }) => refusal(() => render(parse(body).request))?.message ?? []);
+    expect(messages.filter((message) => !REFUSED.test(message))).toEqual([]);
+    expect(messages.length).toBeLessThan(bodies.length / 20);
+  });
+
+  test('come back with the same turns, tools and form', () => {
+    let compared = 0;
+    for (const { body } of bodies) {
+      if (refusal(() => render(parse(body).request)) !== null) continue;
+      const first = parse(body);
+      const rendered = render(first.request, CAPABLE, true);
+      expect(told(parse(rendered.json, true).request)).toEqual(told(first.request));
+      compared += 1;
+    }
+    expect(compared).toBeGreaterThan(150);
+  });
+});

@@ -1,0 +1,126 @@
+/**
+ * Owns writing one part of a turn as a content block. Where blocks stand is render-conversation.ts's. Source: wire
+ * reference B.3, C.1 and C.5.
+ */
+import type { Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../generation/part.ts';
+import { RawJson } from '../../wire/json-writer.ts';
+import { aliasId, aliasName } from '../tool-names.ts';
+import type { TranslationNotes } from '../translation-notes.ts';
+import type { UpstreamTraits } from '../upstream-traits.ts';
+import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
+import { exactArguments } from './exact-object.ts';
+import { renderDocument, renderMedia } from './render-media.ts';
+
+export interface PartContext {
+  readonly traits: UpstreamTraits;
+  readonly notes: TranslationNotes;
+  /** Collects the client's name of each tool that got another. */
+  readonly restored: Map<string, string>;
+}
+
+/** Of names of tools and of ids of calls. */
+export const NAME_CHARS_MAX = 128;
+/** How the gateway's own signatures begin: no host can check them. */
+const OWN_SIGNATURE = 'gw1.';
+
+/**
+ * The block, or null where the part carries nothing that this format could tell. `path` is the part's place, for
+ * refusals.
+ */
+export function renderPart(part: Part, path: string, context: PartContext): WrittenBlock | null {
+  switch (part.kind) {
+    case 'text':
+      return renderText(part, context);
+    case 'refusal':
+      return plainText(part.text);
+    case 'reasoning':
+      return renderReasoningPart(part);
+    case 'tool_call':
+      return renderCall(part, path, context);
+    case 'tool_result':
+      return renderResult(part, path, context);
+    case 'image':
+    case 'audio':
+      return renderMedia(part, path, context.traits);
+    case 'document':
+      return renderDocument(part, path, context.traits);
+    case 'opaque':
+      if (part.native.origin === 'messages') return new RawJson(part.native.json);
+      return part.words === null ? null : plainText(part.words);
+  }
+}
+
+/** The blocks of several parts that stand in one place; those that carry nothing are left out. */
+export function renderParts(parts: readonly Part[], path: string, context: PartContext): WrittenBlock[] {
+  const blocks: WrittenBlock[] = [];
+  for (const part of parts) {
+    const block = renderPart(part, path, context);
+    if (block !== null) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** A text block; null for a text that Anthropic refuses because it has no character to be seen. */
+export function plainText(text: string): WrittenBlock | null {
+  return isBlank(text) ? null : { type: 'text', text };
+}
+
+/** The name by which the host knows a tool. */
+export function renderToolName(name: string, restored: Map<string, string>): string {
+  const alias = aliasName(name, NAME_CHARS_MAX);
+  if (alias !== name) restored.set(alias, name);
+  return alias;
+}
+
+function renderText({ text, citations, cache_mark }: TextPart, { notes }: PartContext): WrittenBlock | null {
+  if (isBlank(text)) return null;
+  const natives: RawJson[] = [];
+  for (const { native } of citations) {
+    if (native?.origin === 'messages') natives.push(new RawJson(native.json));
+    else notes.drop('annotations', 'Anthropic takes back only citations of its own');
+  }
+  const cited = natives.length === 0 ? undefined : natives;
+  return { type: 'text', text, citations: cited, cache_control: renderCacheMark(cache_mark) };
+}
+
+/** Signatures hold only at their issuer, byte for byte; thinking without one is refused there. */
+function renderReasoningPart({ text, signature, redacted, issuer }: ReasoningPart): WrittenBlock | null {
+  if (issuer !== 'messages' || signature === null || signature === '' || signature.startsWith(OWN_SIGNATURE))
+    return null;
+  return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
+}
+
+function renderCall(part: ToolCallPart, path: string, { restored }: PartContext): WrittenBlock {
+  const input = part.tool === 'custom' ? { input: part.arguments } : new RawJson(exactArguments(part.arguments, path));
+  return {
+    type: 'tool_use',
+    id: aliasId(part.id, NAME_CHARS_MAX),
+    name: renderToolName(part.name, restored),
+    input,
+    cache_control: renderCacheMark(part.cache_mark),
+  };
+}
+
+function renderResult(part: ToolResultPart, path: string, context: PartContext): WrittenBlock {
+  return {
+    type: 'tool_result',
+    tool_use_id: aliasId(part.call_id, NAME_CHARS_MAX),
+    content: renderResultContent(part.parts, path, context),
+    is_error: part.is_error ? true : undefined,
+    cache_control: renderCacheMark(part.cache_mark),
+  };
+}
+
+/** A single plain text stays one, so that blank texts survive; nothing at all is left out. */
+function renderResultContent(parts: ToolResultPart['parts'], path: string, context: PartContext) {
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === 'text' && only.cache_mark === null && only.citations.length === 0) {
+    return only.text;
+  }
+  const blocks = renderParts(parts, path, context);
+  return blocks.length === 0 ? undefined : blocks;
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}

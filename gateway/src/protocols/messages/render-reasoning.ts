@@ -1,0 +1,103 @@
+/** Owns writing `thinking` and `output_config.effort`. Source: wire reference B.9 and C.5. */
+import { EFFORT_ORDER, type GenerationRequest, type ReasoningEffort } from '../../generation/request.ts';
+import type { WritableJson } from '../../wire/json-writer.ts';
+import type { TranslationNotes } from '../translation-notes.ts';
+import type { UpstreamTraits } from '../upstream-traits.ts';
+import { chooseThinking, nearestEffort, type ThinkingChoice } from './choose-thinking.ts';
+
+export interface RenderedReasoning {
+  readonly thinking: WritableJson | undefined;
+  readonly effort: string | undefined;
+  /** The model thinks: sampling is not the caller's then. */
+  readonly thinks: boolean;
+}
+
+/** What else is in the request that a budget of thinking cannot stand beside. */
+export interface Surroundings {
+  readonly outputTokensMax: number;
+  /** The last calls of the history came without the thinking before them. */
+  readonly lacksThinking: boolean;
+  readonly forcedTool: boolean;
+}
+
+const NOTHING: RenderedReasoning = { thinking: undefined, effort: undefined, thinks: false };
+const BUDGET_TOKENS_MIN = 1024;
+/** Tokens of thinking for an effort; `max` is a share of what the answer may have, as every budget is at most. */
+const BUDGETS: Readonly<Record<ReasoningEffort, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: Number.POSITIVE_INFINITY,
+};
+const BUDGET_PERCENT_MAX = 80;
+
+export function renderReasoning(
+  request: GenerationRequest,
+  traits: UpstreamTraits,
+  around: Surroundings,
+  notes: TranslationNotes,
+): RenderedReasoning {
+  const wish = request.reasoning;
+  if (wish === null) return NOTHING;
+  const member = request.named.reasoning ?? 'reasoning';
+  if (traits.takes.reasoning === false) {
+    if (wish.mode !== 'off') notes.drop(member, `${traits.model} does not think`);
+    return NOTHING;
+  }
+  const takesEffort = (traits.messages.effort?.length ?? 0) > 0;
+  const choice = chooseThinking(wish, traits.messages.thinking, takesEffort);
+  if (choice.unmet !== null) notes.drop(member, choice.unmet);
+  const effort = renderEffort(choice, traits, member, notes);
+  const obstacle = choice.type === 'enabled' ? obstacleOf(around) : null;
+  if (obstacle !== null) {
+    notes.drop(member, obstacle);
+    const off = traits.messages.thinking?.includes('disabled') ? { type: 'disabled' } : undefined;
+    return { thinking: off, effort, thinks: false };
+  }
+  if (choice.type === null) return { thinking: undefined, effort, thinks: false };
+  const budget_tokens = choice.type === 'enabled' ? budgetOf(choice, around.outputTokensMax, member, notes) : undefined;
+  const thinks = choice.type === 'enabled' || choice.type === 'adaptive';
+  const display = thinks ? (wish.display ?? undefined) : undefined;
+  return { thinking: { type: choice.type, budget_tokens, display }, effort, thinks };
+}
+
+/** Anthropic refuses each of these beside a budget. */
+function obstacleOf({ outputTokensMax, lacksThinking, forcedTool }: Surroundings): string | null {
+  if (outputTokensMax <= BUDGET_TOKENS_MIN)
+    return `an answer of at most ${outputTokensMax} tokens leaves no room to think`;
+  if (lacksThinking) return 'the last calls in the history came without the thinking before them';
+  return forcedTool ? 'a model that must call a tool does not think before it' : null;
+}
+
+function budgetOf(choice: ThinkingChoice, outputTokensMax: number, member: string, notes: TranslationNotes): number {
+  if (choice.budgetTokens === null) {
+    const share = Math.floor((outputTokensMax * BUDGET_PERCENT_MAX) / 100);
+    return Math.max(BUDGET_TOKENS_MIN, Math.min(BUDGETS[choice.budgetEffort ?? 'high'], share));
+  }
+  const most = outputTokensMax - 1;
+  if (choice.budgetTokens > most)
+    notes.drop(member, `a budget must be below the answer's ${outputTokensMax} tokens; ${most} was sent`);
+  return Math.max(BUDGET_TOKENS_MIN, Math.min(choice.budgetTokens, most));
+}
+
+/** The effort that the model takes; a lower one than was asked for is named. */
+function renderEffort(
+  { type, effort }: ThinkingChoice,
+  { messages, model }: UpstreamTraits,
+  member: string,
+  notes: TranslationNotes,
+): string | undefined {
+  if (effort === null) return undefined;
+  const ceiling = EFFORT_ORDER.find((one) => type === 'disabled' && one === messages.effortMaxWhenDisabled) ?? 'max';
+  const wanted = EFFORT_ORDER.indexOf(effort) > EFFORT_ORDER.indexOf(ceiling) ? ceiling : effort;
+  const sent = nearestEffort(wanted, messages.effort);
+  if (sent !== effort && effort !== 'minimal') {
+    notes.drop(
+      member,
+      sent === null ? `${model} takes no effort` : `${model} does not take "${effort}" here; "${sent}" was sent`,
+    );
+  }
+  return sent ?? undefined;
+}

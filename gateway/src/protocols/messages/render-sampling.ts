@@ -1,0 +1,67 @@
+/**
+ * Owns writing temperature and its like, and naming those that the model or the format does not have. Source: wire
+ * reference B.9 and C.1.
+ */
+import type { Feature, GenerationRequest } from '../../generation/request.ts';
+import type { TranslationNotes } from '../translation-notes.ts';
+import type { UpstreamTraits } from '../upstream-traits.ts';
+
+export interface RenderedSampling {
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+}
+
+/** Of `temperature` and `top_p`; it is what the model does unasked. */
+const DEFAULT = 1;
+/** The least that Anthropic takes beside thinking. */
+const THINKING_TOP_P_MIN = 0.95;
+
+/** `thinks`: the model was asked to think, and then the temperature is not the caller's. */
+export function renderSampling(
+  request: GenerationRequest,
+  traits: UpstreamTraits,
+  thinks: boolean,
+  notes: TranslationNotes,
+): RenderedSampling {
+  const drop = (feature: Feature, why: string) => notes.drop(request.named[feature] ?? feature, why);
+  for (const feature of ['frequency_penalty', 'presence_penalty', 'seed'] as const) {
+    if (request[feature] !== null && request[feature] !== 0) drop(feature, 'the messages format has no such member');
+  }
+  const { temperature, top_p, top_k } = request;
+  const asked = { temperature, top_p, top_k };
+  const sent: { temperature?: number; top_p?: number; top_k?: number } = {};
+  for (const feature of ['temperature', 'top_p', 'top_k'] as const) {
+    const value = asked[feature];
+    if (value === null || isDefault(feature, value, request)) continue;
+    const obstacle = obstacleOf(feature, value, traits, thinks);
+    if (obstacle !== null) drop(feature, obstacle);
+    else if (feature === 'temperature' && value > 1) {
+      drop(feature, 'it is at most 1 in the messages format; 1 was sent');
+      sent.temperature = 1;
+    } else sent[feature] = value;
+  }
+  return sent;
+}
+
+/** Some models refuse the one beside the other, even at its default; a default says nothing. */
+function isDefault(
+  feature: 'temperature' | 'top_p' | 'top_k',
+  value: number,
+  { temperature, top_p }: GenerationRequest,
+): boolean {
+  if (feature === 'top_k' || value !== DEFAULT) return false;
+  return (feature === 'temperature' ? top_p : temperature) !== null;
+}
+
+function obstacleOf(
+  feature: 'temperature' | 'top_p' | 'top_k',
+  value: number,
+  traits: UpstreamTraits,
+  thinks: boolean,
+): string | null {
+  if (feature !== 'top_k' && value === DEFAULT) return null;
+  if (!traits.messages.sampling) return `${traits.model} takes no sampling parameters`;
+  if (!thinks || (feature === 'top_p' && value >= THINKING_TOP_P_MIN)) return null;
+  return 'a model that thinks does not take it';
+}

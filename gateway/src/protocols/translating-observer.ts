@@ -1,0 +1,132 @@
+/**
+ * Owns turning one upstream's stream into the client's format, record by record: parse, filter, render. What is like the
+ * text before it is copied from string to string without being parsed, exactly as parsing it would have come out.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { GenerationEvent } from '../generation/event.ts';
+import type { EventPipe } from '../generation/filters/chain.ts';
+import type { Usage } from '../generation/usage.ts';
+import type { SseRecord } from '../wire/sse-record.ts';
+import type { StreamParser, StreamRenderer } from './codec.ts';
+import { DeltaFrame } from './delta-frame.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver } from './protocol.ts';
+
+/** What a translation is made of. */
+export interface TranslationParts {
+  readonly parser: StreamParser;
+  /** Null: events need no change on their way. */
+  readonly filter: EventPipe | null;
+  /** The filter looks at what texts say, so that each delta must go through it. */
+  readonly filtersText: boolean;
+  readonly renderer: StreamRenderer;
+  /** By which members upstream's format gives the text of a delta. */
+  readonly deltaMembers: readonly string[];
+  /** Told every event as it goes to the client; null: nobody asks. */
+  readonly onEvent: ((event: GenerationEvent) => void) | null;
+}
+
+type Failure = NonNullable<StreamObserver['failure']>;
+
+export class TranslatingObserver implements StreamObserver {
+  readonly rewrites = true;
+  replacement: Buffer | null = null;
+  failure: Failure | null = null;
+  /** Orders that the client's format does not have: nothing of them was sent. */
+  disorders = 0;
+  readonly #parts: TranslationParts;
+  readonly #frame: DeltaFrame;
+  #usage: Usage | null = null;
+  #model: string | null = null;
+  #finished = false;
+  #outputBytes = 0;
+
+  constructor(parts: TranslationParts) {
+    this.#parts = parts;
+    this.#frame = new DeltaFrame(parts.deltaMembers);
+  }
+
+  facts(): AnswerFacts {
+    return {
+      usage: this.#finished ? this.#usage : null,
+      usageSoFar: this.#usage,
+      finish_reason: this.#parts.renderer.finish_reason,
+      model: this.#model,
+      outputBytes: this.#outputBytes,
+    };
+  }
+
+  skim(bytes: Uint8Array, start: number): number {
+    const found = this.#frame.skim(bytes, start);
+    if (found === null || !isUtf8(found.written)) return start;
+    this.replacement = found.written;
+    const { renderer, onEvent } = this.#parts;
+    const text = Buffer.from(found.held, 'latin1').toString();
+    this.#outputBytes += found.held.length;
+    renderer.skipped(found.part, text);
+    onEvent?.({ kind: 'text_delta', part: found.part, text });
+    return found.end;
+  }
+
+  observe(record: SseRecord): RecordVerdict {
+    const events = this.#parts.parser.push(record);
+    const written = this.#write(events);
+    if (this.failure !== null) return 'error';
+    this.replacement = written === '' ? null : Buffer.from(written);
+    if (events.at(-1)?.kind === 'end') return 'terminal';
+    const [event] = events;
+    const isDelta = events.length === 1 && event?.kind === 'text_delta' && !this.#parts.filtersText;
+    if (isDelta && written !== '') this.#frame.learn(record, event, written);
+    else this.#frame.forget();
+    return written === '' ? 'withhold' : 'replace';
+  }
+
+  endOfBytes(): Buffer | null {
+    const events = this.#parts.parser.finish();
+    if (events.at(-1)?.kind !== 'end') return null;
+    const written = this.#write(events);
+    return this.failure === null ? Buffer.from(written) : null;
+  }
+
+  /** The client's records of some events; where they are no answer, `failure` says why. */
+  #write(events: readonly GenerationEvent[]): string {
+    for (const event of events) this.#note(event);
+    const { filter } = this.#parts;
+    let written = '';
+    for (const event of filter === null ? events : filter(events)) {
+      written += this.#writeOne(event);
+      if (this.failure !== null) return '';
+    }
+    return written;
+  }
+
+  #writeOne(event: GenerationEvent): string {
+    if (event.kind === 'error') this.failure = event;
+    else if (event.kind === 'nonsense') this.failure = { type: 'nonsense', message: event.message, status: null };
+    if (this.failure !== null) return '';
+    const { renderer, onEvent } = this.#parts;
+    const written = renderer.push(event);
+    onEvent?.(event);
+    if (renderer.violation === null) return written;
+    this.disorders += 1;
+    this.failure = { type: 'nonsense', message: renderer.violation, status: null };
+    return '';
+  }
+
+  /** What upstream says of its answer, whatever becomes of it for the client. */
+  #note(event: GenerationEvent): void {
+    switch (event.kind) {
+      case 'text_delta':
+      case 'arguments_delta':
+        this.#outputBytes += Buffer.byteLength(event.text);
+        return;
+      case 'start':
+        this.#model = event.model;
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'finish':
+        this.#finished = true;
+    }
+  }
+}
