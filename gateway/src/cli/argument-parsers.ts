@@ -42,6 +42,12 @@ export function parseExpiry(text: string): number | Lifted {
   return spanMs;
 }
 
+/** `on` or `off`. */
+export function parseSwitch(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected on or off.`);
+}
+
 /** A whole number from 1 to `max`. */
 export function parseCount(max: number): (text: string) => number {
   return (text) => {

@@ -32,10 +32,12 @@ describe('keys create', () => {
 
   test('takes every restriction', async () => {
     const flags = ['--models', 'a, b*', '--expires', '30d', '--ip', '10.0.0.0/8,::1', '--scopes', 'inference,usage'];
+    flags.push('--strict');
     expect(await create(...flags)).toMatchObject({
       models: ['a', 'b*'],
       ips: ['10.0.0.0/8', '::1'],
       scopes: ['inference', 'usage'],
+      strict: true,
       expires_at: '2026-12-20T12:00:00.000Z',
     });
   });
@@ -56,6 +58,7 @@ describe('keys create', () => {
     [['--name', 'n', '--models', ''], 'found "", expected names'],
     [['--name', 'n', '--ip', 'localhost'], 'expected an IP address or a CIDR range'],
     [['--name', 'n', '--scopes', 'root'], 'found "root", expected inference, usage or admin'],
+    [['--name', 'n', '--strict', 'on'], 'too many arguments'],
     [['--name', ''], 'expected 1 to 128 characters'],
     [['--name', 'n', 'extra'], 'too many arguments'],
   ])('%p is wrong usage', async (flags, message) => {
@@ -82,6 +85,17 @@ describe('keys list', () => {
     expect(lines.map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
     for (const { key } of made) expect(stdout).not.toContain(key);
     expect((await run('keys', 'list')).stdout).toStartWith('ID ');
+  });
+
+  test('says of each key whether it is strict', async () => {
+    const [eased, strict] = [await create(), await create('--strict')];
+    const rows = (await run('keys', 'list')).stdout.trimEnd().split('\n');
+    expect(rows[0]?.split(/ {2,}/)).toEqual(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS']);
+    const strictnessOf = ({ id }: { id: string }) => rows.find((row) => row.startsWith(id))?.split(/ {2,}/)[5];
+    expect([strictnessOf(eased), strictnessOf(strict)]).toEqual(['off', 'on']);
+    const lines = (await run('keys', 'list', '--json')).stdout.trimEnd().split('\n');
+    const listed = new Map(lines.map((line) => JSON.parse(line)).map(({ id, strict }) => [id, strict]));
+    expect([listed.get(eased.id), listed.get(strict.id)]).toEqual([false, true]);
   });
 
   test('says where there is no database, and makes none', async () => {
@@ -138,6 +152,17 @@ describe('keys set', () => {
     });
     await run('workspaces', 'create', 'team');
     expect(await set('--workspace', 'team')).toMatchObject({ workspace: 'team', name: 'other' });
+  });
+
+  test('--strict on and off, in JSON and in words', async () => {
+    const { id } = await create();
+    expect(JSON.parse((await run('keys', 'set', id, '--strict', 'on', '--json')).stdout)).toMatchObject({
+      strict: true,
+    });
+    expect((await run('keys', 'set', id, '--name', 'other')).stdout).toMatch(/^ {2}strict +on$/m);
+    expect((await run('keys', 'set', id, '--strict', 'off')).stdout).toMatch(/^ {2}strict +off$/m);
+    const { exitCode, stderr } = await run('keys', 'set', id, '--strict', 'yes');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('found "yes", expected on or off')]);
   });
 
   test('without a change is wrong usage', async () => {

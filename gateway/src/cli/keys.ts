@@ -1,7 +1,15 @@
 /** Owns the commands `tollgate keys …`: their flags, and what they print. What they do is in control/. */
 import type { Command } from 'commander';
 import { administer } from './administer.ts';
-import { type Lifted, orNull, parseExpiry, parseList, parseListOr, parseSpan } from './argument-parsers.ts';
+import {
+  type Lifted,
+  orNull,
+  parseExpiry,
+  parseList,
+  parseListOr,
+  parseSpan,
+  parseSwitch,
+} from './argument-parsers.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { printKeyList, printKeyState, printNewKey } from './print-keys.ts';
 
@@ -12,6 +20,7 @@ interface CreateFlags {
   readonly expires?: number | Lifted;
   readonly ip?: string[] | Lifted;
   readonly scopes?: string[];
+  readonly strict?: boolean;
   readonly json?: true;
 }
 
@@ -21,6 +30,7 @@ const MODELS_HELP = "names of the models the key may use, * stands for any run o
 const EXPIRES_HELP = 'how long the key works (such as 30d), or never';
 const IP_HELP = 'addresses or CIDR ranges the key may be used from, or any';
 const SCOPES_HELP = 'what the key may be used for: inference, usage, admin';
+const STRICT_HELP = 'refuse a call for what a translation between the formats would drop';
 
 /** Adds `keys` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -35,6 +45,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', `${SCOPES_HELP} (default: inference)`, parseList)
+    .option('--strict', STRICT_HELP)
     .option('--json', 'print JSON')
     .action(async (flags: CreateFlags) => {
       const key = await administer(environment, 'keys.create', { name: flags.name, ...restrictions(flags) });
@@ -83,11 +94,14 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', SCOPES_HELP, parseList)
+    .option('--strict <on|off>', STRICT_HELP, parseSwitch)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: SetFlags, command: Command) => {
       const { json, ...changes } = flags;
       if (Object.keys(changes).length === 0) {
-        command.error('error: nothing to change; expected --name, --workspace, --models, --expires, --ip or --scopes');
+        command.error(
+          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes or --strict',
+        );
       }
       const given = { id, name: flags.name, ...restrictions(flags) };
       printKeyState(environment, await administer(environment, 'keys.set', given), json === true);
@@ -102,5 +116,6 @@ function restrictions(flags: SetFlags): object {
     expires_in_ms: orNull(flags.expires),
     ips: orNull(flags.ip),
     scopes: flags.scopes,
+    strict: flags.strict,
   };
 }

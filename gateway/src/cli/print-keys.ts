@@ -16,6 +16,7 @@ const keyView = z.object({
   models: z.array(z.string()).nullable(),
   ips: z.array(z.string()).nullable(),
   scopes: z.array(z.string()),
+  strict: z.boolean(),
   status: z.string(),
   expires_at: z.string().nullable(),
   previous_expires_at: z.string().nullable(),
@@ -60,8 +61,16 @@ function renderKeyTable(views: readonly Json[], nowMs: number): string {
   if (views.length === 0) return 'There are no keys. Make one: tollgate keys create --name NAME\n';
   const rows = views
     .map((view) => keyView.parse(view))
-    .map((key) => [key.id, key.name, key.workspace, `…${key.last4}`, stateOf(key, nowMs), listOf(key.models, 'all')]);
-  return renderTable(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'MODELS'], rows);
+    .map((key) => [
+      key.id,
+      key.name,
+      key.workspace,
+      `…${key.last4}`,
+      stateOf(key, nowMs),
+      renderSwitch(key.strict),
+      listOf(key.models, 'all'),
+    ]);
+  return renderTable(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS'], rows);
 }
 
 function describe(key: KeyView): [string, string][] {
@@ -72,6 +81,7 @@ function describe(key: KeyView): [string, string][] {
     ['models', listOf(key.models, 'all of the workspace')],
     ['addresses', listOf(key.ips, 'any')],
     ['scopes', key.scopes.join(', ')],
+    ['strict', renderSwitch(key.strict)],
     ['expires', key.expires_at ?? 'never'],
   ];
 }
@@ -80,6 +90,10 @@ function stateOf(key: KeyView, nowMs: number): string {
   return key.status === 'active' && key.expires_at !== null && Date.parse(key.expires_at) <= nowMs
     ? 'expired'
     : key.status;
+}
+
+function renderSwitch(on: boolean): string {
+  return on ? 'on' : 'off';
 }
 
 function listOf(list: readonly string[] | null, none: string): string {

@@ -12,6 +12,9 @@ export type Protocol = 'chat' | 'messages';
 
 export type ProviderKind = 'openai' | 'openai-compatible' | 'anthropic' | 'demo';
 
+/** Where a model is served unless its configuration says less, whatever format its targets speak. */
+export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
+
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_CONSOLE = 'on';
@@ -98,10 +101,16 @@ export interface PriceText {
   readonly reasoning?: string;
 }
 
+export interface AliasConfig {
+  readonly name: string;
+  /** The endpoints at which the model answers to this name: some of its own, or all. */
+  readonly protocols: readonly Protocol[];
+}
+
 export interface ModelConfig {
   readonly name: string;
-  readonly alias: readonly string[];
-  /** The endpoints that serve it; the first target speaks each of them. */
+  readonly alias: readonly AliasConfig[];
+  /** The endpoints that serve it; a target that speaks another format is translated to. */
   readonly protocols: readonly Protocol[];
   /** At least one. Calls go to the first; the others wait for routing. */
   readonly targets: readonly [TargetConfig, ...TargetConfig[]];

@@ -39,11 +39,12 @@ export function explainIssue(issue: Issue, yaml: ReadYaml, source: string): Conf
     });
   }
   if (issue.code === 'invalid_union') {
-    // The one union is a price: a word or a mapping. Of a mapping, its members are what is wrong.
-    const branch = issue.errors[typeof value === 'string' ? 0 : 1] ?? [];
+    // Each union is of a text and a mapping. Of a mapping, its members are what is wrong.
     if (typeof value === 'string' || Array.isArray(value)) {
-      return [at(here, path, { found: showFound(value, here.written), ...PRICE_FORMS })];
+      const forms = path[2] === 'alias' ? ALIAS_FORMS : PRICE_FORMS;
+      return [at(here, path, { found: showFound(value, here.written), ...forms })];
     }
+    const branch = issue.errors[1] ?? [];
     return branch.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, yaml, source));
   }
   if (issue.code === 'invalid_key') {
@@ -89,6 +90,11 @@ function explainUnknownMember(name: string, known: readonly string[]): Fault {
     known.length > 12 ? `one of the ${known.length} members in docs/configuration.md` : `one of ${known.join(', ')}`;
   return { found, expected, advice };
 }
+
+const ALIAS_FORMS = {
+  expected: 'a model name of 1 to 256 characters without control characters, or a mapping with name and protocols',
+  advice: 'Write claude-house, or { name: claude-house, protocols: [messages] }.',
+};
 
 const PRICE_FORMS = {
   expected: 'free, or a mapping with input and output',

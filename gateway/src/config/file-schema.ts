@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { PRESETS } from '../providers/presets.ts';
-import { DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT } from './config.ts';
+import { ALL_PROTOCOLS, DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT } from './config.ts';
 import { LIMITS, type LimitName } from './limits.ts';
 import {
   addressRange,
@@ -119,13 +119,29 @@ const priceSchema = z
   ])
   .meta({ description: 'USD per million tokens, or the word `free`. Default: the catalogue.' });
 
+const endpoints = z.array(choice(['chat', 'messages'])).min(1);
+
+const aliasSchema = z.union([
+  modelName,
+  z.strictObject({
+    name: modelName.meta({ description: 'The name.' }),
+    protocols: endpoints
+      .meta({ description: 'The endpoints at which the model has this name; default: all of its own.' })
+      .optional(),
+  }),
+]);
+
 const modelSchema = z.strictObject({
-  protocols: z
-    .array(choice(['chat', 'messages']))
-    .min(1)
-    .meta({ description: 'The endpoints that serve it. Default: those that its first target speaks.' })
+  protocols: endpoints
+    .meta({
+      description: 'The endpoints that serve it. A target that speaks the other format is translated to.',
+      default: ALL_PROTOCOLS,
+    })
     .optional(),
-  alias: z.array(modelName).meta({ description: 'More public names.', default: [] }).optional(),
+  alias: z
+    .array(aliasSchema)
+    .meta({ description: 'More public names, each for all endpoints of the model or for some of them.', default: [] })
+    .optional(),
   targets: z.array(targetSchema).min(1).meta({
     description: 'Who answers. Of several the first is used.',
   }),

@@ -23,6 +23,9 @@ function faults(content: string | Uint8Array, environment: { readonly [name: str
 const LAB =
   'providers: { lab: { kind: openai-compatible, base_url: http://h/v1 }, claude: { kind: anthropic, api_key: x } }\n';
 const PRICE_EXPECTED = 'expected USD per million tokens: a number from 0 with at most 6 decimals, such as 0.25';
+const NAME_EXPECTED = 'expected a model name of 1 to 256 characters, without control characters';
+const ALIAS_EXPECTED =
+  'expected a model name of 1 to 256 characters without control characters, or a mapping with name and protocols. Write claude-house, or { name: claude-house, protocols: [messages] }.';
 
 describe('server and limits', () => {
   test.each([
@@ -201,11 +204,15 @@ describe('models', () => {
       "f.yaml:2:38: models.m.targets[0].provider: found 'constructor', expected the name of a provider: lab, claude. Add it under providers, or name one of these.",
     ],
     [
-      'm: { protocols: [messages], targets: [{ provider: lab }] }',
-      "f.yaml:2:28: models.m.protocols[0]: found messages, expected chat, which the first target's provider 'lab' (kind openai-compatible) speaks. Remove messages, or put a target that speaks it first: translation between the two comes in a later version.",
+      'm: { protocols: [chats], targets: [{ provider: lab }] }',
+      "f.yaml:2:28: models.m.protocols[0]: found 'chats', expected one of chat, messages. Choose one of these.",
     ],
     [
-      'm: { protocols: [chat, chat], targets: [{ provider: lab }] }',
+      'm: { protocols: [], targets: [{ provider: lab }] }',
+      'f.yaml:2:27: models.m.protocols: found an empty list, expected at least one item. Add one, or remove the member.',
+    ],
+    [
+      'm: { protocols: [chat, chat], alias: [x], targets: [{ provider: lab }] }',
       'f.yaml:2:34: models.m.protocols[1]: found chat a second time, expected each once. Remove one of the two.',
     ],
     [
@@ -215,6 +222,39 @@ describe('models', () => {
     [
       'm: { alias: [x], targets: [{ provider: lab }] }, n: { alias: [x], targets: [{ provider: lab }] }',
       "f.yaml:2:73: models.n.alias[0]: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+    ],
+    [
+      'm: { alias: [x, { name: x, protocols: [chat] }], targets: [{ provider: lab }] }',
+      "f.yaml:2:35: models.m.alias[1].name: found 'x', which is already the name of an alias of 'm', expected a name that no other model or alias has. Choose another name, or remove one of the two.",
+    ],
+    [
+      'm: { protocols: [messages], alias: [{ name: x, protocols: [messages, chat] }], targets: [{ provider: lab }] }',
+      'f.yaml:2:80: models.m.alias[0].protocols[1]: found chat, expected messages, as the protocols of its model say. Remove chat, or add it to the protocols of the model.',
+    ],
+    [
+      'm: { alias: [{ name: x, protocols: [chat, chat] }], targets: [{ provider: lab }] }',
+      'f.yaml:2:53: models.m.alias[0].protocols[1]: found chat a second time, expected each once. Remove one of the two.',
+    ],
+    [
+      'm: { alias: [{ name: x, protocols: [] }], targets: [{ provider: lab }] }',
+      'f.yaml:2:46: models.m.alias[0].protocols: found an empty list, expected at least one item. Add one, or remove the member.',
+    ],
+    [
+      'm: { alias: [{ name: x, protocols: [both] }], targets: [{ provider: lab }] }',
+      "f.yaml:2:47: models.m.alias[0].protocols[0]: found 'both', expected one of chat, messages. Choose one of these.",
+    ],
+    [
+      'm: { alias: [{ protocols: [chat] }], targets: [{ provider: lab }] }',
+      `f.yaml:2:24: models.m.alias[0].name: found nothing, ${NAME_EXPECTED}. Add the member name.`,
+    ],
+    [
+      'm: { alias: [{ name: x, protocol: [chat] }], targets: [{ provider: lab }] }',
+      "f.yaml:2:35: models.m.alias[0].protocol: found the unknown member 'protocol', expected one of name, protocols. Did you mean protocols?",
+    ],
+    ['m: { alias: [""], targets: [{ provider: lab }] }', `f.yaml:2:24: models.m.alias[0]: found '', ${ALIAS_EXPECTED}`],
+    [
+      'm: { alias: [[x]], targets: [{ provider: lab }] }',
+      `f.yaml:2:24: models.m.alias[0]: found a list, ${ALIAS_EXPECTED}`,
     ],
     [
       `${'m'.repeat(257)}: { targets: [{ provider: lab }] }`,

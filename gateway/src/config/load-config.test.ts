@@ -214,7 +214,7 @@ describe('providers', () => {
 });
 
 describe('models', () => {
-  test('have the protocols of their first target, and its name for them', () => {
+  test('are served at both endpoints unless the file says less, and have the public name at their targets', () => {
     const config = load(
       `${LAB}  claude: { kind: anthropic, api_key: x }\n  try: { kind: demo }\n` +
         'models:\n  a: { targets: [{ provider: lab }, { provider: claude, model: c }] }\n' +
@@ -222,17 +222,44 @@ describe('models', () => {
         '  c: { protocols: [messages], targets: [{ provider: try, model: demo }] }\n',
     );
     const [a, b, c] = [...(config.models?.values() ?? [])];
-    expect(a).toMatchObject({ protocols: ['chat'], alias: [], price: null });
+    expect(a).toMatchObject({ protocols: ['chat', 'messages'], alias: [], price: null });
     expect(a?.targets.map(({ provider, model }) => [provider.name, model])).toEqual([
       ['lab', 'a'],
       ['claude', 'c'],
     ]);
     expect(b).toMatchObject({
-      protocols: ['messages'],
-      alias: ['b2', 'b3'],
+      protocols: ['chat', 'messages'],
+      alias: [
+        { name: 'b2', protocols: ['chat', 'messages'] },
+        { name: 'b3', protocols: ['chat', 'messages'] },
+      ],
       targets: [{ model: 'claude-sonnet-4-6' }],
     });
     expect(c).toMatchObject({ protocols: ['messages'], targets: [{ model: 'demo', timeouts: null }] });
+  });
+
+  test('have aliases at all of their endpoints, or at those that the alias names', () => {
+    const config = load(
+      `${LAB}models:\n  both: { alias: [all, { name: also }, { name: claude-x, protocols: [messages] }], targets: [{ provider: lab }] }\n` +
+        '  one: { protocols: [chat], alias: [inherits, { name: same, protocols: [chat] }], targets: [{ provider: lab }] }\n' +
+        `  named: { alias: ["\${A}", { name: "\${A}-2", protocols: ["\${P}"] }], targets: [{ provider: lab }] }\n`,
+      { A: 'from-outside', P: 'chat' },
+    );
+    expect([...(config.models?.values() ?? [])].map(({ alias }) => alias)).toEqual([
+      [
+        { name: 'all', protocols: ['chat', 'messages'] },
+        { name: 'also', protocols: ['chat', 'messages'] },
+        { name: 'claude-x', protocols: ['messages'] },
+      ],
+      [
+        { name: 'inherits', protocols: ['chat'] },
+        { name: 'same', protocols: ['chat'] },
+      ],
+      [
+        { name: 'from-outside', protocols: ['chat', 'messages'] },
+        { name: 'from-outside-2', protocols: ['chat'] },
+      ],
+    ]);
   });
 
   test('keep the digits of a price', () => {

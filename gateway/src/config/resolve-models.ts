@@ -1,5 +1,5 @@
 /** Owns the rules between models, their names, their targets and the providers. Chooses no target and no price. */
-import type { ModelConfig, Protocol, ProviderConfig, TargetConfig } from './config.ts';
+import { ALL_PROTOCOLS, type ModelConfig, type Protocol, type ProviderConfig, type TargetConfig } from './config.ts';
 import { quoteText } from './config-problem.ts';
 import type { ModelShape } from './file-schema.ts';
 import { chooseNearName } from './near-name.ts';
@@ -28,10 +28,15 @@ export function resolveModels(
     });
     const [first, ...others] = targets;
     if (first === undefined || targets.length < shape.targets.length) continue;
-    const protocols = resolveProtocols(shape.protocols, first.provider, (path, fault) => {
+    const protocols = resolveProtocols(shape.protocols ?? ALL_PROTOCOLS, ALL_PROTOCOLS, (path, fault) => {
       report(['models', name, 'protocols', ...path], fault);
     });
-    const { alias = [], price = null } = shape;
+    const alias = (shape.alias ?? []).map(readAlias).map((entry, index) => {
+      if (entry.protocols === undefined) return { name: entry.name, protocols };
+      const reportHere: Report = (path, fault) => report(['models', name, 'alias', index, 'protocols', ...path], fault);
+      return { name: entry.name, protocols: resolveProtocols(entry.protocols, protocols, reportHere) };
+    });
+    const { price = null } = shape;
     if (price !== null && price !== 'free' && price.cache_write !== undefined && price.cache_write_5m !== undefined) {
       report(['models', name, 'price', 'cache_write'], {
         found: 'cache_write beside cache_write_5m',
@@ -79,16 +84,21 @@ function resolveTarget(
   return { provider, model: shape.model ?? modelName, timeouts };
 }
 
-function resolveProtocols(asked: readonly Protocol[] | undefined, first: ProviderConfig, report: Report) {
-  if (asked === undefined) return first.protocols;
+/** An alias as a mapping, whichever way it was written. */
+function readAlias(alias: NonNullable<ModelShape['alias']>[number]) {
+  return typeof alias === 'string' ? { name: alias, protocols: undefined } : alias;
+}
+
+/** Reports what stands twice, and what is not among `served`: an alias opens no endpoint that its model does not have. */
+function resolveProtocols(asked: readonly Protocol[], served: readonly Protocol[], report: Report) {
   for (const [index, protocol] of asked.entries()) {
     if (asked.indexOf(protocol) < index) {
       report([index], { found: `${protocol} a second time`, expected: 'each once', advice: 'Remove one of the two.' });
-    } else if (!first.protocols.includes(protocol)) {
+    } else if (!served.includes(protocol)) {
       report([index], {
         found: protocol,
-        expected: `${first.protocols.join(' or ')}, which the first target's provider ${quoteText(first.name)} (kind ${first.kind}) speaks`,
-        advice: `Remove ${protocol}, or put a target that speaks it first: translation between the two comes in a later version.`,
+        expected: `${served.join(' or ')}, as the protocols of its model say`,
+        advice: `Remove ${protocol}, or add it to the protocols of the model.`,
       });
     }
   }
@@ -98,10 +108,12 @@ function resolveProtocols(asked: readonly Protocol[] | undefined, first: Provide
 function reportNamesGivenTwice(shapes: { readonly [name: string]: ModelShape }, report: Report): void {
   const owners = new Map<string, string>(Object.keys(shapes).map((name) => [name, `the model ${quoteText(name)}`]));
   for (const [name, shape] of Object.entries(shapes)) {
-    for (const [index, alias] of (shape.alias ?? []).entries()) {
+    for (const [index, written] of (shape.alias ?? []).entries()) {
+      const alias = readAlias(written).name;
       const owner = owners.get(alias);
       if (owner !== undefined) {
-        report(['models', name, 'alias', index], {
+        const path = ['models', name, 'alias', index];
+        report(typeof written === 'string' ? path : [...path, 'name'], {
           found: `${quoteText(alias)}, which is already the name of ${owner}`,
           expected: 'a name that no other model or alias has',
           advice: 'Choose another name, or remove one of the two.',

@@ -39,7 +39,7 @@ describe('listServedModels', () => {
     const served = listServedModels(load(null, { OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' }), listCatalogNames);
     expect([...served.keys()]).toEqual(['gpt-a', 'shared', 'claude-a']);
     expect(served.get('claude-a')).toMatchObject({
-      protocols: ['messages'],
+      protocols: ['chat', 'messages'],
       price: null,
       targets: [{ model: 'claude-a', catalog: { provider: 'anthropic', model: 'claude-a' } }],
     });
@@ -56,11 +56,11 @@ describe('listServedModels', () => {
 
   test('with models serves exactly these, by each of their names', () => {
     const config = load(
-      'models:\n  mine: { alias: [ours], targets: [{ provider: openai, model: gpt-a }], price: free }\n',
+      'models:\n  mine: { alias: [ours, { name: theirs, protocols: [chat] }], targets: [{ provider: openai, model: gpt-a }], price: free }\n',
       { OPENAI_API_KEY: 'x' },
     );
     const served = listServedModels(config, listCatalogNames);
-    expect([...served.keys()]).toEqual(['mine', 'ours']);
+    expect([...served.keys()]).toEqual(['mine', 'ours', 'theirs']);
     expect(served.get('ours')).toBe(served.get('mine'));
     expect(served.get('mine')).toMatchObject({
       name: 'mine',
@@ -74,7 +74,7 @@ describe('listServedModels', () => {
     const served = listServedModels(withOllama(load(null), models), listCatalogNames, new Map([['ollama', models]]));
     expect([...served.keys()]).toEqual(models);
     expect(served.get('qwen3:8b')).toMatchObject({
-      protocols: ['chat'],
+      protocols: ['chat', 'messages'],
       targets: [{ model: 'qwen3:8b', catalog: null }],
     });
   });

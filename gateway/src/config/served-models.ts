@@ -2,7 +2,14 @@
  * Owns the map of public model names to who answers them: the file's models, else everything known of the providers.
  * Looks up no price and asks nobody's rights.
  */
-import { type Config, DEMO_MODELS, type ModelConfig, type ProviderConfig, type TargetConfig } from './config.ts';
+import {
+  ALL_PROTOCOLS,
+  type Config,
+  DEMO_MODELS,
+  type ModelConfig,
+  type ProviderConfig,
+  type TargetConfig,
+} from './config.ts';
 
 /** By what name the catalogue knows what a target answers with. */
 export interface CatalogName {
@@ -42,7 +49,7 @@ export function listServedModels(
   for (const model of models.values()) {
     const [first, ...others] = model.targets;
     const entry = { ...model, targets: [withCatalog(first), ...others.map(withCatalog)] } satisfies ServedModel;
-    for (const name of [model.name, ...model.alias]) served.set(name, entry);
+    for (const name of [model.name, ...model.alias.map((alias) => alias.name)]) served.set(name, entry);
   }
   return served;
 }
@@ -55,8 +62,7 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
       const target: TargetConfig = { provider, model: name, timeouts };
       const earlier = models.get(name);
       const targets: ModelConfig['targets'] = earlier === undefined ? [target] : [...earlier.targets, target];
-      const protocols = earlier?.protocols ?? provider.protocols;
-      models.set(name, { name, alias: [], protocols, targets, price: null });
+      models.set(name, { name, alias: [], protocols: ALL_PROTOCOLS, targets, price: null });
     }
   }
   return models;

@@ -62,6 +62,9 @@ export const scopes = z
   .min(1, { error: 'found an empty list, expected inference, usage or admin' })
   .transform((list) => [...new Set(list)]);
 
+/** Whether a key is strict. */
+export const strictness = z.boolean({ error: (issue) => `found ${quote(issue.input)}, expected true or false` });
+
 /** A span in ms from now until a key expires, or null for never. */
 export const expirySpanMs = z
   .int()

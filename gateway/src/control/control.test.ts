@@ -77,6 +77,7 @@ describe('keys.create', () => {
       workspace: 'default',
       account: 'default',
       scopes: ['inference'],
+      strict: false,
       models: null,
       expires_at: null,
     });
@@ -92,6 +93,7 @@ describe('keys.create', () => {
       models: ['gpt-5*'],
       ips: ['10.0.0.0/8'],
       scopes: ['usage', 'admin', 'usage'],
+      strict: true,
       expires_in_ms: 60_000,
     };
     const created = await run('keys.create', given);
@@ -100,6 +102,7 @@ describe('keys.create', () => {
       models: ['gpt-5*'],
       ips: ['10.0.0.0/8'],
       scopes: ['usage', 'admin'],
+      strict: true,
       expires_at: '2026-09-21T14:14:20.000Z',
     });
     nowMs += 60_000;
@@ -115,6 +118,7 @@ describe('keys.create', () => {
     [{ name: 'n', models: [] }, 'models: found an empty list'],
     [{ name: 'n', ips: ['10.0.0.1/8'] }, 'ips.0: found "10.0.0.1/8", which has bits beyond its prefix'],
     [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
+    [{ name: 'n', strict: 'on' }, 'strict: found "on", expected true or false'],
     [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found no time at all'],
     [{ name: 'n', expires_in_ms: 1.5 }, 'expires_in_ms: '],
     [null, 'expected object'],
@@ -177,6 +181,22 @@ describe('the life of a key', () => {
       expires_at: null,
     });
     expect(await run('keys.set', { id, models: ['b', '*'] })).toMatchObject({ models: null });
+  });
+
+  test('a strict key binds its next call, stays strict through other changes, and can be eased', async () => {
+    const { id, key } = await run('keys.create', { name: 'n' });
+    const strictness = () => {
+      const found = authenticate(directory, String(key), nowMs);
+      return typeof found === 'string' ? found : found.strict;
+    };
+    expect(strictness()).toBe(false);
+    expect(await run('keys.set', { id, strict: true })).toMatchObject({ strict: true });
+    expect(strictness()).toBe(true);
+    await run('keys.set', { id, name: 'other' });
+    expect(await run('keys.rotate', { id, grace_ms: 1_000 })).toMatchObject({ name: 'other', strict: true });
+    expect(strictness()).toBe(true);
+    expect(await run('keys.set', { id, strict: false })).toMatchObject({ strict: false });
+    expect(strictness()).toBe(false);
   });
 
   test('a key that is not there is named', async () => {

@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { putKey } from '../identity/key-directory.ts';
 import { generateId, generateKeyText } from '../identity/key-format.ts';
 import type { KeyStatus, StoredKey } from '../store/ports.ts';
-import { addressRanges, expirySpanMs, givenId, graceMs, keyName, modelPatterns, scopes } from './arguments.ts';
+import {
+  addressRanges,
+  expirySpanMs,
+  givenId,
+  graceMs,
+  keyName,
+  modelPatterns,
+  scopes,
+  strictness,
+} from './arguments.ts';
 import { type ControlCommand, type ControlContext, defineCommand, type Json } from './command.ts';
 import { findKey, findLivingKey, findWorkspace } from './find.ts';
 import { viewKey, viewNewKey } from './views.ts';
@@ -15,6 +24,7 @@ const create = defineCommand(
     models: modelPatterns.default(null),
     ips: addressRanges.default(null),
     scopes: scopes.default(['inference']),
+    strict: strictness.default(false),
     expires_in_ms: expirySpanMs.default(null),
   }),
   async (context, given) => {
@@ -33,6 +43,7 @@ const create = defineCommand(
       models: given.models,
       ips: given.ips,
       scopes: given.scopes,
+      strict: given.strict,
       status: 'active',
       createdAtMs: nowMs,
       expiresAtMs: given.expires_in_ms === null ? null : nowMs + given.expires_in_ms,
@@ -67,6 +78,7 @@ const set = defineCommand(
     models: modelPatterns.optional(),
     ips: addressRanges.optional(),
     scopes: scopes.optional(),
+    strict: strictness.optional(),
     expires_in_ms: expirySpanMs.optional(),
   }),
   async (context, given) => {
@@ -80,6 +92,7 @@ const set = defineCommand(
       models: given.models === undefined ? before.models : given.models,
       ips: given.ips === undefined ? before.ips : given.ips,
       scopes: given.scopes ?? before.scopes,
+      strict: given.strict ?? before.strict,
       expiresAtMs: expiryAfter(context, before, given.expires_in_ms),
     };
     return replace(context, key);

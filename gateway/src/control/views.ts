@@ -13,6 +13,7 @@ export function viewKey(key: StoredKey): { readonly [member: string]: Json } {
     models: key.models,
     ips: key.ips,
     scopes: key.scopes,
+    strict: key.strict,
     status: key.status,
     created_at: renderTime(key.createdAtMs),
     expires_at: renderTime(key.expiresAtMs),

@@ -73,13 +73,18 @@ function renderModel(id: string, route: Route, describe: DescribeModel): Rendere
     created: Date.parse(released) / 1000,
     created_at: `${released}T00:00:00Z`,
     owned_by: route.upstream.provider,
-    display_name: known?.name ?? id,
+    display_name: renderDisplayName(id, route, known?.name ?? null),
     max_input_tokens: known?.inputTokensMax ?? null,
     max_tokens: known?.outputTokensMax ?? null,
     modalities: known?.modalities ?? null,
     capabilities: known === null ? null : Object.fromEntries(known.capabilities.map((name) => [name, true])),
     protocols: route.protocols,
   };
+}
+
+/** A picker shows this alone, so an alias says itself and what it stands for. */
+function renderDisplayName(id: string, route: Route, knownName: string | null): string {
+  return id === route.model ? (knownName ?? id) : `${id} (${knownName ?? route.model})`;
 }
 
 function cutPage(

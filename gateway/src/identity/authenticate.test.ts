@@ -23,6 +23,7 @@ function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey
     models: null,
     ips: null,
     scopes: ['inference'],
+    strict: false,
     status: 'active',
     createdAtMs: 0,
     expiresAtMs: null,
@@ -43,6 +44,14 @@ describe('authenticate', () => {
       accountId: 'default',
       workspaceId: 'default',
     });
+  });
+
+  test('a strict key makes its calls strict, and a change binds the next', () => {
+    const keyText = generateKeyText();
+    const directory = directoryOf(storedKey(keyText, { strict: true }));
+    expect(authenticate(directory, keyText, 1)).toMatchObject({ strict: true });
+    putKey(directory, storedKey(keyText));
+    expect(authenticate(directory, keyText, 1)).toMatchObject({ strict: false });
   });
 
   test('refuses a text without the form of a key before it hashes anything', () => {

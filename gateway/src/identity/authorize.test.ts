@@ -19,6 +19,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     accountId: 'default',
     workspaceId: 'default',
     scopes: scopes ?? ['inference'],
+    strict: false,
     ranges: ips?.map(parseIpRange) ?? null,
     keyAllows: compileModelPatterns(models ?? null),
     workspaceAllows: compileModelPatterns(workspaceModels ?? null),

@@ -70,6 +70,7 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
     accountId: key.accountId,
     workspaceId: key.workspaceId,
     scopes: key.scopes,
+    strict: key.strict,
     ranges: key.ips === null ? null : key.ips.map(parseIpRange),
     keyAllows: compileModelPatterns(key.models),
     workspaceAllows: compileModelPatterns(workspace.models),

@@ -10,6 +10,8 @@ export interface Principal {
   readonly accountId: string;
   readonly workspaceId: string;
   readonly scopes: readonly Scope[];
+  /** A call is refused for what a translation would drop, where another key's goes on without it. */
+  readonly strict: boolean;
   /** Null: the caller may come from anywhere. */
   readonly ranges: readonly IpRange[] | null;
   readonly keyAllows: ModelMatcher;

@@ -20,6 +20,8 @@ export interface StoredKey {
   /** CIDR ranges or addresses of callers; null: any. */
   readonly ips: readonly string[] | null;
   readonly scopes: readonly Scope[];
+  /** Whether a call is refused for what a translation between the formats would drop. */
+  readonly strict: boolean;
   readonly status: KeyStatus;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;

@@ -6,7 +6,9 @@ import { migrate, requireCurrentSchema } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
+import { keyOfRow } from './policy-rows.ts';
 import { StoreFailure } from './store-failure.ts';
+import type { ApiKeyRow } from './tables.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -41,6 +43,35 @@ describe('migrate', () => {
       { id: 'default', account_id: 'default', models: null },
     ]);
     expect(() => requireCurrentSchema(database)).not.toThrow();
+  });
+
+  test('a key of the first version goes on working, and is not strict', () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 1, MIGRATIONS.slice(0, 1));
+    database.run(
+      `INSERT INTO api_key (id, name, account_id, workspace_id, hash, last4, scopes, status, created_at_ms)
+        VALUES ('key_1', 'old', 'default', 'default', 'aa', 'wxyz', '["inference"]', 'active', 3)`,
+    );
+    migrate(database, 2);
+    const row = database.query<ApiKeyRow, []>('SELECT * FROM api_key').get();
+    expect(row === null ? null : keyOfRow(row)).toEqual({
+      id: 'key_1',
+      name: 'old',
+      accountId: 'default',
+      workspaceId: 'default',
+      hash: 'aa',
+      last4: 'wxyz',
+      previousHash: null,
+      previousExpiresAtMs: null,
+      models: null,
+      ips: null,
+      scopes: ['inference'],
+      strict: false,
+      status: 'active',
+      createdAtMs: 3,
+      expiresAtMs: null,
+    });
+    expect(() => database.run('UPDATE api_key SET strict = 2')).toThrow('CHECK constraint failed');
   });
 
   test('a step that fails leaves no trace, and is run whole the next time', () => {

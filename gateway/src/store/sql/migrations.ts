@@ -75,4 +75,8 @@ export const MIGRATIONS: readonly Migration[] = [
       "INSERT INTO workspace (id, account_id, models, created_at_ms) VALUES ('default', 'default', NULL, $now)",
     ],
   },
+  {
+    version: 2,
+    statements: ['ALTER TABLE api_key ADD COLUMN strict INTEGER NOT NULL DEFAULT 0 CHECK (strict IN (0, 1))'],
+  },
 ];

@@ -24,6 +24,7 @@ const KEY: StoredKey = {
   models: ['gpt-*', '"quoted"'],
   ips: ['10.0.0.0/8'],
   scopes: ['inference', 'admin'],
+  strict: true,
   status: 'active',
   createdAtMs: 3,
   expiresAtMs: 4,
@@ -144,6 +145,7 @@ describe('keys and workspaces', () => {
       previousHash: null,
       previousExpiresAtMs: null,
       models: null,
+      strict: false,
       status: 'disabled',
       workspaceId: 'team',
     };

@@ -22,6 +22,7 @@ export interface ApiKeyRow {
   readonly models: string | null;
   readonly ips: string | null;
   readonly scopes: string;
+  readonly strict: 0 | 1;
   readonly status: KeyStatus;
   readonly created_at_ms: number;
   readonly expires_at_ms: number | null;
