@@ -1,16 +1,17 @@
 /** Owns how a built-in model's speech is rendered as a chat completion, plain or streamed. */
 import { type Answer, jsonAnswer, streamAnswer } from './answer.ts';
 import { type BodyPart, recordPart } from './body-part.ts';
-import type { Speech } from './what-to-say.ts';
+import { isWordless, type Speech } from './what-to-say.ts';
 
 const CREATED = 1_790_000_000;
 
 function usageOf(speech: Speech): Record<string, unknown> {
+  const promptTokens = speech.inputTokens + speech.cacheReadTokens;
   return {
-    prompt_tokens: speech.inputTokens,
+    prompt_tokens: promptTokens,
     completion_tokens: speech.outputTokens,
-    total_tokens: speech.inputTokens + speech.outputTokens,
-    prompt_tokens_details: { cached_tokens: 0 },
+    total_tokens: promptTokens + speech.outputTokens,
+    prompt_tokens_details: { cached_tokens: speech.cacheReadTokens },
     completion_tokens_details: { reasoning_tokens: speech.reasoningTokens },
   };
 }
@@ -19,9 +20,14 @@ function finishReasonOf(speech: Speech): string {
   return speech.toolCalls.length > 0 ? 'tool_calls' : 'stop';
 }
 
+/** Null only beside tool calls, as the provider has it. */
+function plainContent(speech: Speech): string | null {
+  return isWordless(speech) && speech.toolCalls.length > 0 ? null : [...speech.text].join('');
+}
+
 /** The speech as a `chat.completion`. */
 export function plainChatAnswer(model: string, speech: Speech): Answer {
-  const message: Record<string, unknown> = { role: 'assistant', content: [...speech.text].join(''), refusal: null };
+  const message: Record<string, unknown> = { role: 'assistant', content: plainContent(speech), refusal: null };
   if (speech.reasoning.length > 0) message.reasoning_content = speech.reasoning.join('');
   if (speech.toolCalls.length > 0) {
     message.tool_calls = speech.toolCalls.map((call) => ({
@@ -32,7 +38,7 @@ export function plainChatAnswer(model: string, speech: Speech): Answer {
   }
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReasonOf(speech) };
   return jsonAnswer(200, {
-    id: 'chatcmpl-fake',
+    id: `chatcmpl-${speech.id}`,
     object: 'chat.completion',
     created: CREATED,
     model,
@@ -42,13 +48,14 @@ export function plainChatAnswer(model: string, speech: Speech): Answer {
 }
 
 function* chunks(model: string, speech: Speech, includeUsage: boolean): Generator<BodyPart> {
-  const head = { id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: CREATED, model };
+  const head = { id: `chatcmpl-${speech.id}`, object: 'chat.completion.chunk', created: CREATED, model };
   const usage = includeUsage ? { usage: null } : {};
   const chunk = (delta: object, finish_reason: string | null = null): BodyPart => {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
     return recordPart(`data: ${JSON.stringify({ ...head, choices, ...usage })}\n\n`);
   };
-  yield chunk({ role: 'assistant', content: '', refusal: null });
+  const content = isWordless(speech) && speech.toolCalls.length > 0 ? null : '';
+  yield chunk({ role: 'assistant', content, refusal: null });
   for (const reasoning_content of speech.reasoning) yield chunk({ reasoning_content });
   for (const content of speech.text) yield chunk({ content });
   for (const [index, call] of speech.toolCalls.entries()) {

@@ -1,15 +1,16 @@
 /** Owns how a built-in model's speech is rendered as an answer of the messages protocol, plain or streamed. */
 import { type Answer, jsonAnswer, streamAnswer } from './answer.ts';
 import { type BodyPart, recordPart } from './body-part.ts';
-import type { Speech } from './what-to-say.ts';
+import { isWordless, type Speech } from './what-to-say.ts';
 
-const SIGNATURE = 'ZmFrZS1zaWduYXR1cmU=';
+/** The signature of every thinking block. */
+export const SIGNATURE = 'ZmFrZS1zaWduYXR1cmU=';
 
 function usageOf(speech: Speech, outputTokens: number): Record<string, unknown> {
   return {
     input_tokens: speech.inputTokens,
     cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
+    cache_read_input_tokens: speech.cacheReadTokens,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
     output_tokens: outputTokens,
     output_tokens_details: { thinking_tokens: Math.min(speech.reasoningTokens, outputTokens) },
@@ -28,9 +29,15 @@ function stopReasonOf(speech: Speech): string {
   return speech.toolCalls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
-function messageOf(model: string, content: readonly object[], stop_reason: string | null, usage: object): object {
+function messageOf(
+  model: string,
+  speech: Speech,
+  content: readonly object[],
+  stop_reason: string | null,
+  usage: object,
+): object {
   const nulls = { stop_sequence: null, stop_details: null, container: null };
-  return { id: 'msg_fake', type: 'message', role: 'assistant', model, content, stop_reason, ...nulls, usage };
+  return { id: `msg_${speech.id}`, type: 'message', role: 'assistant', model, content, stop_reason, ...nulls, usage };
 }
 
 /** The speech as a `message`. */
@@ -39,12 +46,12 @@ export function plainMessagesAnswer(model: string, speech: Speech): Answer {
   if (speech.reasoning.length > 0) {
     content.push({ type: 'thinking', thinking: speech.reasoning.join(''), signature: SIGNATURE });
   }
-  content.push({ type: 'text', text: [...speech.text].join('') });
+  if (!isWordless(speech)) content.push({ type: 'text', text: [...speech.text].join('') });
   for (const call of speech.toolCalls) {
     const input: unknown = JSON.parse(call.argumentPieces.join(''));
     content.push({ type: 'tool_use', id: call.id.replace('call_', 'toolu_'), name: call.name, input });
   }
-  return jsonAnswer(200, messageOf(model, content, stopReasonOf(speech), usageOf(speech, speech.outputTokens)));
+  return jsonAnswer(200, messageOf(model, speech, content, stopReasonOf(speech), usageOf(speech, speech.outputTokens)));
 }
 
 function event(type: string, members: object = {}): BodyPart {
@@ -62,7 +69,7 @@ function* textDeltas(text: Iterable<string>): Generator<object> {
 }
 
 function* events(model: string, speech: Speech): Generator<BodyPart> {
-  yield event('message_start', { message: messageOf(model, [], null, usageOf(speech, 1)) });
+  yield event('message_start', { message: messageOf(model, speech, [], null, usageOf(speech, 1)) });
   yield event('ping');
   let index = 0;
   if (speech.reasoning.length > 0) {
@@ -71,12 +78,15 @@ function* events(model: string, speech: Speech): Generator<BodyPart> {
     yield* block(index, { type: 'thinking', thinking: '', signature: '' }, deltas);
     index += 1;
   }
-  yield* block(index, { type: 'text', text: '' }, textDeltas(speech.text));
-  for (const call of speech.toolCalls) {
+  if (!isWordless(speech)) {
+    yield* block(index, { type: 'text', text: '' }, textDeltas(speech.text));
     index += 1;
+  }
+  for (const call of speech.toolCalls) {
     const start = { type: 'tool_use', id: call.id.replace('call_', 'toolu_'), name: call.name, input: {} };
     const deltas = ['', ...call.argumentPieces].map((partial_json) => ({ type: 'input_json_delta', partial_json }));
     yield* block(index, start, deltas);
+    index += 1;
   }
   const delta = { stop_reason: stopReasonOf(speech), stop_sequence: null, stop_details: null, container: null };
   yield event('message_delta', { delta, usage: tailUsageOf(speech) });

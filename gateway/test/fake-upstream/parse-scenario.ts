@@ -53,6 +53,26 @@ const informational: Check = (value) =>
     ? null
     : 'an array of {status: 100 to 199, headers?}';
 
+const say: Check = (value) =>
+  isObject(value) &&
+  Object.entries(value).every(([member, found]) => {
+    if (member === 'reasoning' || member === 'text') return typeof found === 'string';
+    if (member === 'cacheReadTokens') return count(found) === null;
+    return member === 'calls' && Array.isArray(found) && found.every(isCall);
+  })
+    ? null
+    : '{reasoning?, text?, calls?: [{id: "call_…", name, input: {…}}], cacheReadTokens?}';
+
+function isCall(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    typeof value.id === 'string' &&
+    value.id.startsWith('call_') &&
+    typeof value.name === 'string' &&
+    isObject(value.input)
+  );
+}
+
 const CHECKS: { readonly [Member in keyof Required<Scenario>]: Check } = {
   answer: text,
   status,
@@ -62,6 +82,7 @@ const CHECKS: { readonly [Member in keyof Required<Scenario>]: Check } = {
   json: () => null,
   records,
   echo: flag,
+  say,
   hollow: flag,
   errorBodyBytes: count,
   delayBeforeFirstByteMs: count,
@@ -87,7 +108,17 @@ const CHECKS: { readonly [Member in keyof Required<Scenario>]: Check } = {
   resetAtNextRequest: flag,
 };
 
-const BODY_SOURCES = ['answer', 'body', 'bodyBase64', 'json', 'records', 'echo', 'hollow', 'errorBodyBytes'] as const;
+const BODY_SOURCES = [
+  'answer',
+  'body',
+  'bodyBase64',
+  'json',
+  'records',
+  'echo',
+  'say',
+  'hollow',
+  'errorBodyBytes',
+] as const;
 
 function isScenario(value: Record<string, unknown>): value is Record<string, unknown> & Scenario {
   return complaint(value) === null;

@@ -7,6 +7,7 @@ import { type AnswerWanted, chooseAnswer, speechAnswer, unknownModelAnswer } fro
 import type { FakeRequest } from './parse-request.ts';
 import type { Step } from './plan-answer.ts';
 import type { Scenario, SlowReading } from './scenario.ts';
+import { scriptedSpeech } from './scripted-speech.ts';
 import type { ServedBook } from './served.ts';
 import { plainSpeech } from './what-to-say.ts';
 
@@ -18,6 +19,8 @@ export interface Rig {
   /** Unscripted short answers, by what they depend on. */
   readonly prepared: Map<string, PreparedAnswer>;
   slowReading: SlowReading | null;
+  /** How often a scripted `say` was answered. */
+  said: number;
 }
 
 /** An unscripted answer, planned once. */
@@ -57,6 +60,10 @@ function sourceAnswer(rig: Rig, scenario: Scenario, wanted: AnswerWanted, reques
   }
   if (scenario.errorBodyBytes !== undefined) {
     return hugeErrorAnswer(wanted.protocol, scenario.status ?? 500, scenario.errorBodyBytes);
+  }
+  if (scenario.say !== undefined) {
+    rig.said += 1;
+    return speechAnswer(wanted, scriptedSpeech(scenario.say, rig.said));
   }
   if (scenario.echo === true) return speechAnswer(wanted, plainSpeech(echoOf(request)));
   const status = scenario.status ?? 200;

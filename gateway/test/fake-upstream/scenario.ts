@@ -10,9 +10,23 @@ export type CutHow = 'fin' | 'rst' | 'stall';
  */
 export type Chunking = 'record' | 'bytes' | 'all' | 'utf8' | 'crlf' | { readonly sizes: readonly number[] };
 
+/** What the model says, whatever protocol and form it is asked in. */
+export interface Say {
+  readonly reasoning?: string;
+  readonly text?: string;
+  /** Tool calls, in parallel where there are several; `id` as chat completions have it, `call_…`, and `toolu_…` in messages. */
+  readonly calls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly input: Readonly<Record<string, unknown>>;
+  }[];
+  /** Tokens of the prompt that a cache held, beside the 11 that none held. */
+  readonly cacheReadTokens?: number;
+}
+
 /**
  * What to answer. Every member is optional and they compose: the body comes from one of `answer`, `body`, `json`,
- * `records`, `echo`, `hollow`, `errorBodyBytes` (default: `answer: 'ok'`), the others bend it. Events are SSE records,
+ * `records`, `echo`, `say`, `hollow`, `errorBodyBytes` (default: `answer: 'ok'`), the others bend it. Events are SSE records,
  * counted from 1; bytes are bytes of the response body (before chunked framing), counted from 0.
  */
 export interface Scenario {
@@ -31,6 +45,8 @@ export interface Scenario {
   readonly records?: readonly string[];
   /** A good answer whose text is the JSON of what arrived: `{method, target, headers: [[name, value]], body}`. */
   readonly echo?: boolean;
+  /** A good answer that says this. */
+  readonly say?: Say;
   /** An empty body. */
   readonly hollow?: boolean;
   /** An error body in the protocol's shape of about so many bytes; status 500 unless `status` says else. */

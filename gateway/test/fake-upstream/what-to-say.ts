@@ -2,10 +2,14 @@
 
 /** Something said by a built-in model. `text` may be endless; the counters are fixed by the model's name. */
 export interface Speech {
+  /** What tells this answer from others: its id on the wire ends with it. */
+  readonly id: string;
   readonly reasoning: readonly string[];
   readonly text: Iterable<string>;
   readonly toolCalls: readonly ToolCall[];
+  /** Tokens of the prompt that no cache held. */
   readonly inputTokens: number;
+  readonly cacheReadTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
 }
@@ -18,10 +22,12 @@ export interface ToolCall {
 }
 
 const NOTHING: Speech = {
+  id: 'fake',
   reasoning: [],
   text: [],
   toolCalls: [],
   inputTokens: 11,
+  cacheReadTokens: 0,
   outputTokens: 0,
   reasoningTokens: 0,
 };
@@ -66,6 +72,11 @@ export function speechOf(model: string): Speech | null {
   if (events === undefined) return null;
   const outputTokens = Number(events);
   return { ...NOTHING, text: { [Symbol.iterator]: () => words(outputTokens) }, outputTokens };
+}
+
+/** True where no text is said; reads the first piece only, for there may be no last. */
+export function isWordless({ text }: Speech): boolean {
+  return text[Symbol.iterator]().next().done === true;
 }
 
 /** A speech of one piece of text: what the echo says. */

@@ -1,0 +1,47 @@
+/** Owns the gateway that clients are pointed at: which model leads to which kind of upstream. Scripts nothing. */
+import type { Protocol } from '../fake-upstream/protocol.ts';
+import type { ServedCall } from '../fake-upstream/served.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+
+/** A model as a client names it, and where its calls end. */
+export interface Route {
+  readonly model: string;
+  readonly upstreamModel: string;
+  readonly upstream: Protocol;
+  readonly translated: boolean;
+}
+
+const HOUSE = { upstreamModel: 'house-model', upstream: 'chat-completions' } as const;
+const CLAUDE = { upstreamModel: 'claude-sonnet-4-6', upstream: 'messages' } as const;
+
+/**
+ * The routes of a client by the format that it speaks. Clients of messages derive a model's abilities from its name, so
+ * the house's model has one of that form for them.
+ */
+export const ROUTES: Readonly<Record<Protocol, readonly Route[]>> = {
+  'chat-completions': [
+    { model: 'house-model', ...HOUSE, translated: false },
+    { model: 'claude-sonnet-4-6', ...CLAUDE, translated: true },
+  ],
+  messages: [
+    { model: 'claude-sonnet-4-6', ...CLAUDE, translated: false },
+    { model: 'claude-sonnet-4-6-house', ...HOUSE, translated: true },
+  ],
+};
+
+/** Starts a gateway with the models of all routes on one fake upstream. */
+export function startClientsRig(): Promise<Pair> {
+  return startPair((fakeUrl) =>
+    pointAt(fakeUrl, {
+      chat: [HOUSE.upstreamModel],
+      messages: [CLAUDE.upstreamModel],
+      renamed: { 'claude-sonnet-4-6-house': HOUSE.upstreamModel },
+    }),
+  );
+}
+
+/** A request body that upstream got, parsed. */
+export function bodyOf(call: Pick<ServedCall, 'requestBody'>): unknown {
+  return JSON.parse(Buffer.from(call.requestBody).toString());
+}

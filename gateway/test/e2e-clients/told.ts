@@ -1,0 +1,63 @@
+/** Owns the one form in which tests look at a conversation that upstream got, whatever its format. Judges nothing. */
+import { z } from 'zod';
+import type { Protocol } from '../fake-upstream/protocol.ts';
+
+/** Something said, a tool that was called, or what a tool gave back. */
+export type Told =
+  | { readonly role: string; readonly text: string }
+  | { readonly call: string; readonly name: string; readonly input: unknown }
+  | { readonly result: string; readonly text: string };
+
+const words = z.union([z.string(), z.array(z.object({ text: z.string().default('') }))]).nullish();
+const chatBody = z.object({
+  messages: z.array(
+    z.object({
+      role: z.string(),
+      content: words,
+      tool_call_id: z.string().optional(),
+      tool_calls: z
+        .array(z.object({ id: z.string(), function: z.object({ name: z.string(), arguments: z.string() }) }))
+        .default([]),
+    }),
+  ),
+});
+const block = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('thinking') }),
+  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: words }),
+]);
+const messagesBody = z.object({
+  messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(block)]) })),
+});
+
+const joined = (written: z.infer<typeof words>): string =>
+  typeof written === 'string' ? written : (written ?? []).map(({ text }) => text).join('');
+
+function toldInChat(body: unknown): Told[] {
+  return chatBody.parse(body).messages.flatMap(({ role, content, tool_call_id, tool_calls }): Told[] => {
+    const text = joined(content);
+    if (tool_call_id !== undefined) return [{ result: tool_call_id, text }];
+    const calls = tool_calls.map((call): Told => {
+      const input: unknown = JSON.parse(call.function.arguments);
+      return { call: call.id, name: call.function.name, input };
+    });
+    return text === '' ? calls : [{ role, text }, ...calls];
+  });
+}
+
+function toldInMessages(body: unknown): Told[] {
+  return messagesBody.parse(body).messages.flatMap(({ role, content }): Told[] => {
+    if (typeof content === 'string') return [{ role, text: content }];
+    return content.flatMap((one): Told[] => {
+      if (one.type === 'text') return [{ role, text: one.text }];
+      if (one.type === 'tool_use') return [{ call: one.id, name: one.name, input: one.input }];
+      return one.type === 'tool_result' ? [{ result: one.tool_use_id, text: joined(one.content) }] : [];
+    });
+  });
+}
+
+/** The turns of a request body; thinking and the instructions of messages are left out. Throws where it has none. */
+export function toldIn(format: Protocol, body: unknown): Told[] {
+  return format === 'messages' ? toldInMessages(body) : toldInChat(body);
+}
