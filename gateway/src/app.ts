@@ -7,6 +7,8 @@ import { type ListedModels, listServedModels } from './config/served-models.ts';
 import { createControl } from './control/control.ts';
 import { serveControl } from './control/control-server.ts';
 import type { Gate, Settings } from './gateway/gate.ts';
+import { KeptReasoning } from './gateway/kept-reasoning.ts';
+import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
@@ -73,6 +75,9 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ),
       log: createCallLog(log),
       streams: new Set(),
+      reasoningMark: createReasoningMark(masterKey.key),
+      keptReasoning: new KeptReasoning(),
+      disorders: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
       unknownCallers: 0,
       ready: true,
       draining: false,
@@ -122,7 +127,7 @@ function buildSettings(config: Config, listed: ListedModels): Settings {
     (provider) => listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]),
     listed,
   );
-  return { config, routes: buildRouteTable(served, (provider, model) => findModel(provider, model)?.price ?? null) };
+  return { config, routes: buildRouteTable(served, findModel) };
 }
 
 const describeModel: DescribeModel = ({ catalog }) =>

@@ -1,6 +1,13 @@
 /** Owns the one error class of a call: thrown by the boundary that knows, caught where a reply is made. Renders nothing. */
 import { FAILURE_KINDS, type FailureKind } from './failure-kinds.ts';
 
+/** Of the prompt, of the answer that was asked for, and the most of both together; null: unknown. */
+export interface TokenCounts {
+  readonly prompt: number | null;
+  readonly output: number | null;
+  readonly max: number | null;
+}
+
 interface Details {
   /** The request member that is at fault, as a path (`messages.2.content`). */
   readonly param?: string;
@@ -10,6 +17,8 @@ interface Details {
   readonly retryAfterSeconds?: number;
   /** The status upstream gave, where it is kept (`upstream_rejected`: 400, 404, 413, 422). */
   readonly status?: number;
+  /** How many tokens were asked for and how many there may be, where upstream said so: a vocabulary's own words need them. */
+  readonly tokens?: TokenCounts;
   /** Value of the `allow` header of a 405. */
   readonly allow?: string;
   /** Early refusals close the connection instead of draining a body that nobody wants. */

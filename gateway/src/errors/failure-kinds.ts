@@ -34,6 +34,8 @@ function refusedRequest(status: number, messagesType = INVALID): Row {
   return row('caller', [status, INVALID, INVALID], [status, messagesType]);
 }
 
+/** Clients shorten the prompt and ask again by this code and by the words. Wire reference C.6. */
+const OVER_CONTEXT = row('caller', [400, INVALID, 'context_length_exceeded'], [400, INVALID]);
 const FORBIDDEN = row('caller', [403, 'permission_error', 'forbidden'], [403, 'permission_error'], false);
 const UNAVAILABLE = row('gateway', [503, 'api_error', 'internal_error'], [503, 'api_error']);
 const UPSTREAM_FAULT = row('upstream', [500, 'api_error', 'internal_error'], [500, 'api_error']);
@@ -56,6 +58,10 @@ export const FAILURE_KINDS = {
   not_supported: row('gateway', [501, 'api_error', 'internal_error'], [501, 'not_supported'], false),
   client_left: row('caller', [499, INVALID, 'client_closed'], [499, INVALID]),
   upstream_rejected: refusedRequest(400),
+  /** The prompt alone is longer than the model's context. */
+  context_overflow: OVER_CONTEXT,
+  /** The prompt fits, but not with the answer that was asked for. */
+  output_over_context: OVER_CONTEXT,
   upstream_rate_limited: row('upstream', [429, 'rate_limit_error', 'rate_limit_exceeded'], [429, 'rate_limit_error']),
   upstream_overloaded: row('upstream', [500, 'api_error', 'internal_error'], [529, 'overloaded_error']),
   upstream_timeout: row('upstream', [500, 'api_error', 'internal_error'], [504, 'timeout_error']),

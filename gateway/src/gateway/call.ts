@@ -21,6 +21,8 @@ export interface Call {
   /** Bytes were sent to an upstream: from here on somebody may have to pay. */
   dispatched: boolean;
   firstByteMs: number | null;
+  /** Members of the request, or states of the answer, that a translation could not carry; told to the caller. */
+  dropped: readonly string[];
   readonly attempts: AttemptRecord[];
   settled: boolean;
   /** Gives back what the call holds of the process (its place, its body's bytes); run once, when nothing of it runs any more. */
@@ -45,6 +47,7 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     route: null,
     dispatched: false,
     firstByteMs: null,
+    dropped: [],
     attempts: [],
     settled: false,
     held: [],

@@ -1,14 +1,14 @@
-/** Owns handing an answer to the client: a stream as it runs, an answer in one piece after its record is durable. */
-import { formatNanoUsd } from '../billing/money.ts';
+/** Owns handing an answer to the client: a stream as it runs, an answer in one piece as upstream wrote it. */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { AnswerFacts, AnswerReading } from '../protocols/protocol.ts';
-import type { Route } from '../routing/route.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
+import { countTokens } from './count-tokens.ts';
+import { deliverTranslated } from './deliver-translated.ts';
 import type { Dispatch, Dispatched } from './dispatch.ts';
 import { readAnswerBody } from './read-answer-body.ts';
-import { estimateReply, plainReply, streamReply } from './reply.ts';
-import { scrub, scrubText } from './scrub.ts';
-import { settle } from './settle.ts';
+import { countReply, plainReply, streamReply } from './reply.ts';
+import { credentialOf, scrub, scrubText } from './scrub.ts';
+import { settledReply } from './settled-reply.ts';
 import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
 
 /** What a host answers that has no counter of tokens. */
@@ -19,11 +19,13 @@ const NAMES_MODEL = /"message"\s*:\s*"model:/;
 /** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
 export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
   if (dispatched.kind === 'stream') return streamReply(job.call, dispatched.relay.body());
-  const { answer } = dispatched;
-  if (job.countOnly && hasNoCounter(answer)) return estimateReply(job.call);
+  const { answer, sending } = dispatched;
+  if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
+  if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
   const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
-  return settled(job, answer, 200, answer.body, { failure: null, facts });
+  if (job.countOnly) return plainReply(job.call, answer.head, answer.body, 200, null);
+  return settledReply(job, { ...answer, status: 200, failure: null, facts });
 }
 
 function hasNoCounter({ head, body }: CollectedAnswer): boolean {
@@ -35,7 +37,7 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
     throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
   }
   if (reading.kind === 'error') {
-    throw failureOfErrorWords('error', reading.status, scrubText(reading.message, credentialOf(job.route)));
+    throw failureOfErrorWords('error', reading.status, scrubText(reading.message, credentialOf(job.route.upstream)));
   }
   if (job.call.facts?.stream === true) {
     throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
@@ -45,7 +47,7 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
 
 /** Upstream refused the caller's content: its status and its body as it came, less what is the operator's. Else our words. */
 async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
-  const credential = credentialOf(job.route);
+  const credential = credentialOf(job.route.upstream);
   const words = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
   const shown = cut || body.length === 0 ? `the model provider refused the request (HTTP ${head.status})` : words;
   const failure = failureOfStatus(head.status, headerOf(head, 'retry-after'), shown);
@@ -53,30 +55,7 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
     job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
   }
   if (failure.kind !== 'upstream_rejected' || cut || body.length === 0) throw failure;
-  return settled(job, { head, body, cut }, head.status, scrub(body, credential), {
-    failure: failure.kind,
-    facts: null,
-  });
-}
-
-async function settled(
-  job: Dispatch,
-  { head }: CollectedAnswer,
-  status: number,
-  body: Buffer,
-  outcome: { readonly failure: 'upstream_rejected' | null; readonly facts: AnswerFacts | null },
-): Promise<Response> {
-  const { call, gate } = job;
-  if (job.countOnly) return plainReply(call, head, body, status, null);
-  const { costNanoUsd, durable } = settle(call, { status, ...outcome }, gate.recorder);
-  try {
-    await durable;
-  } catch (cause) {
-    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
-  }
-  return plainReply(call, head, body, status, costNanoUsd === null ? null : formatNanoUsd(costNanoUsd));
-}
-
-function credentialOf(route: Route) {
-  return route.upstream.kind === 'http' ? route.upstream.credential : null;
+  const shownBody = scrub(body, credential);
+  if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
+  return settledReply(job, { head, body: shownBody, status: head.status, failure: failure.kind, facts: null });
 }

@@ -1,87 +1,86 @@
-/** Owns one attempt at the route's upstream: what is sent, how the answer is listened to, what the attempt's record says. */
+/** Owns the attempts at the route's upstream: what is sent, how the answer is listened to, what each attempt's record says. */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
-import type { Protocol } from '../protocols/protocol.ts';
 import { endpointOf } from '../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../providers/upstream.ts';
-import type { Route } from '../routing/route.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../upstream/exchange.ts';
-import type { JsonOutline } from '../wire/json-node.ts';
-import type { Call } from './call.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
-import type { Gate } from './gate.ts';
-import { openRelay, type RelayPlan } from './open-relay.ts';
+import { openRelay } from './open-relay.ts';
+import type { RoutedCall } from './plan-call.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import type { StreamRelay } from './stream-relay.ts';
-import { asksForUsage, forwardedHeaders, renderUpstreamBody } from './upstream-request.ts';
+import type { UpstreamCall } from './upstream-call.ts';
+import { forwardedHeaders } from './upstream-request.ts';
 
 /** What the line has in its hands when it dispatches. */
-export interface Dispatch {
-  readonly call: Call;
-  readonly gate: Gate;
-  readonly protocol: Protocol;
-  readonly route: Route;
-  readonly outline: JsonOutline;
+export interface Dispatch extends RoutedCall {
   readonly request: Request;
   readonly version: string;
   readonly countOnly: boolean;
+  /** What is sent, and how the answer is read. */
+  readonly sending: UpstreamCall;
 }
 
-/** How the attempt began: a stream that runs, or an answer in one piece (of any status). */
+/** How the last attempt began: a stream that runs, or an answer in one piece (of any status) to what was sent. */
 export type Dispatched =
   | { readonly kind: 'stream'; readonly relay: StreamRelay }
-  | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
+  | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly sending: UpstreamCall };
 
-/** Sends the call upstream and waits for what it begins with. Throws CallFailure; `call.attempts` holds the attempt. */
+/** Notes how an attempt went, in the call's record. */
+type Note = (status: number | null, error: FailureKind | null) => void;
+
+/** Upstream may refuse two things that a call can do without, each once. */
+const ATTEMPTS_MAX = 3;
+
+/** Sends the call upstream and waits for what it begins with. Throws CallFailure; `call.attempts` holds the attempts. */
 export async function dispatch(job: Dispatch): Promise<Dispatched> {
-  const { call, route, gate } = job;
-  const { upstream } = route;
+  job.call.dispatched = true;
+  for (let attempt = job, tried = 1; ; tried++) {
+    const note = startNote(attempt);
+    const begun = await begin(attempt, note);
+    const instead =
+      begun.kind === 'collected' && begun.answer.head.status !== 200 && tried < ATTEMPTS_MAX
+        ? attempt.sending.insteadAfter(begun.answer)
+        : null;
+    if (begun.kind === 'collected') note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
+    if (instead === null) return begun;
+    attempt.gate.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
+    attempt = { ...attempt, sending: instead.call };
+  }
+}
+
+function startNote({ call, route }: Dispatch): Note {
+  const { provider, model } = route.upstream;
   const startMs = performance.now();
-  const askForUsage = call.facts !== null && asksForUsage(call.protocol, call.facts, upstream);
-  call.dispatched = true;
-  const note = (status: number | null, error: FailureKind | null) => {
-    call.attempts.push({
-      provider: upstream.provider,
-      model: upstream.model,
-      status,
-      error,
-      duration_ms: Math.round(performance.now() - startMs),
-    });
+  return (status, error) => {
+    call.attempts.push({ provider, model, status, error, duration_ms: Math.round(performance.now() - startMs) });
   };
+}
+
+async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
+  const { call, gate, route } = job;
   try {
-    const streamed = call.facts?.stream === true && !job.countOnly;
-    let begun = streamed ? await beginStream(job, askForUsage, note) : await collect(job);
-    if (askForUsage && begun.kind === 'collected' && refusesUsageOption(begun.answer)) {
-      note(begun.answer.head.status, 'upstream_rejected');
-      gate.log.upstream(call.requestId, upstream.provider, 'refuses stream_options.include_usage: sent again without');
-      begun = await beginStream(job, false, note);
-    }
-    if (begun.kind === 'collected') note(begun.answer.head.status, null);
-    return begun;
+    return await (call.facts?.stream === true && !job.countOnly ? beginStream(job, note) : collect(job));
   } catch (error) {
     const failure =
       error instanceof CallFailure ? error : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
     note(null, failure.kind);
     if (failure.details.cause !== undefined)
-      gate.log.upstream(call.requestId, upstream.provider, String(failure.details.cause));
+      gate.log.upstream(call.requestId, route.upstream.provider, String(failure.details.cause));
     throw failure;
   }
 }
 
-/** We put the option in, the caller did not: a host that refuses it must not be the caller's fault. */
-function refusesUsageOption({ head, body }: CollectedAnswer): boolean {
-  return (head.status === 400 || head.status === 422) && /stream_options|include_usage/.test(body.toString('latin1'));
-}
-
-async function beginStream(job: Dispatch, askForUsage: boolean, note: RelayPlan['note']): Promise<Dispatched> {
-  const relay = openRelay(job.call, job.gate, { protocol: job.protocol, withholdUsage: askForUsage, note });
+async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
+  const { call, gate, protocol, sending } = job;
+  const relay = openRelay(call, gate, { protocol, observer: sending.startObserver(), note });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   if (job.request.signal.aborted) leave();
-  else relay.connect(send(job, relay, askForUsage));
+  else relay.connect(send(job, relay));
   const start = await relay.started;
-  return start.kind === 'stream' ? { kind: 'stream', relay } : start;
+  return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
 }
 
 async function collect(job: Dispatch): Promise<Dispatched> {
@@ -95,27 +94,32 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   const { signal } = job.request;
   signal.addEventListener('abort', leave, { once: true });
   if (signal.aborted) leave();
-  else tap = send(job, collector, false);
+  else tap = send(job, collector);
   const answer = await collector.done;
   job.call.firstByteMs = performance.now();
-  return { kind: 'collected', answer };
+  return { kind: 'collected', answer, sending: job.sending };
 }
 
-function send(job: Dispatch, listener: ExchangeListener, askForUsage: boolean): UpstreamTap {
-  const { call, route, outline, countOnly } = job;
+function send(job: Dispatch, listener: ExchangeListener): UpstreamTap {
+  const { call, route, countOnly, sending } = job;
   const { upstream } = route;
-  const facts = call.facts;
-  if (facts === null) throw new Error('a call is dispatched only after its body was read');
-  const body = renderUpstreamBody(outline, facts, upstream.model, askForUsage);
+  const { protocol, body } = sending;
   if (upstream.kind === 'demo') {
     const parsed: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    const { protocol, requestId, atMs: nowMs } = call;
-    return new DemoExchange({ protocol, body: parsed, requestId, nowMs, version: job.version }, countOnly, listener);
+    const { requestId, atMs: nowMs } = call;
+    const demoCall = { protocol: protocol.name, body: parsed, requestId, nowMs, version: job.version };
+    return new DemoExchange(demoCall, countOnly, listener);
   }
-  const forwarded = forwardedHeaders(call.protocol, job.request.headers, job.version);
-  const endpoint = endpointOf(call.protocol, countOnly);
-  const head = renderRequestHead(upstream, endpoint, forwarded, facts.stream && !countOnly, body.length);
-  return new Exchange({ origin: upstream.origin, head, body }, limitsOf(upstream, facts.stream, job), listener);
+  const stream = call.facts?.stream === true;
+  const forwarded = forwardedHeaders(job.protocol.name, protocol.name, job.request.headers, job.version);
+  const head = renderRequestHead(
+    upstream,
+    endpointOf(protocol.name, countOnly),
+    forwarded,
+    stream && !countOnly,
+    body.length,
+  );
+  return new Exchange({ origin: upstream.origin, head, body }, limitsOf(upstream, stream, job), listener);
 }
 
 function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { gate }: Dispatch): ExchangeLimits {

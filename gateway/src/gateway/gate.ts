@@ -2,9 +2,12 @@
 import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports.ts';
 import type { CallLog } from './call-log.ts';
+import type { KeptReasoning } from './kept-reasoning.ts';
+import type { ReasoningMark } from './reasoning-mark.ts';
 import type { StreamRelay } from './stream-relay.ts';
 
 /** What a reload replaces, all at once; a running call keeps what it began with. */
@@ -21,6 +24,11 @@ export interface Gate {
   readonly log: CallLog;
   /** Streams that have begun to answer; at the end of a drain each is told why it ends. */
   readonly streams: Set<StreamRelay>;
+  /** Whose reasoning it is that comes back in a history. */
+  readonly reasoningMark: ReasoningMark;
+  readonly keptReasoning: KeptReasoning;
+  /** Events in an order that their format does not have, by format: what upstreams sent, and what was kept from clients. */
+  readonly disorders: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */
   unknownCallers: number;
   /** Load balancers may send calls: false from the first signal to stop on. */

@@ -1,19 +1,22 @@
 /**
- * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, attempt, deliver, settle.
+ * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, attempt, deliver, settle.
  * Every step is a plain function that answers or throws CallFailure; the only catch is here.
  */
 import type { Protocol } from '../protocols/protocol.ts';
 import { admit } from './admit.ts';
 import { openCall, releaseCall } from './call.ts';
+import { countTokens } from './count-tokens.ts';
 import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
+import { planCall } from './plan-call.ts';
 import { readBody } from './read-body.ts';
 import { readCall } from './read-call.ts';
 import { readCredential } from './read-credential.ts';
 import { readProtocolVersion } from './read-protocol-version.ts';
 import { refuse } from './refuse.ts';
+import { countReply } from './reply.ts';
 
 /** What arrived. `address` is asked only where a key has an address list. */
 export interface Arrival {
@@ -42,7 +45,12 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     call.facts = facts;
     const route = chooseRoute(settings, principal, facts.model, protocol.name);
     call.route = route;
-    const job = { call, gate, protocol, route, outline, request, version, countOnly };
+    const routed = { call, gate, protocol, route, outline };
+    if (countOnly && !route.upstream.protocols.includes(protocol.name))
+      return countReply(call, await countTokens(routed));
+    const sending = await planCall(routed);
+    call.dropped = sending.dropped;
+    const job = { ...routed, request, version, countOnly, sending };
     const begun = await dispatch(job);
     streams = begun.kind === 'stream';
     return await deliver(job, begun);

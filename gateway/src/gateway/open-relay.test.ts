@@ -10,22 +10,27 @@ import { openRelay } from './open-relay.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 
-function gateOf(): Pick<Gate, 'settings' | 'streams' | 'recorder' | 'log'> {
+function gateOf(): Pick<Gate, 'settings' | 'streams' | 'recorder' | 'log' | 'disorders'> {
   if (config === null) throw new Error('the defaults must load');
   const log = { fault: () => undefined, alarm: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
-  return { settings: { config, routes: new Map() }, streams: new Set(), recorder, log };
+  const disorders = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
+  return { settings: { config, routes: new Map() }, streams: new Set(), recorder, log, disorders };
 }
 
 function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
-const plan = { protocol: chatCompletions, withholdUsage: false, note: () => undefined };
+const plan = () => ({
+  protocol: chatCompletions,
+  observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
+  note: () => undefined,
+});
 
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan);
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   expect(gate.streams.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
@@ -36,7 +41,7 @@ test('an error body leaves no stream behind', async () => {
 
 test('a transport fault before the first event leaves none either', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan);
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(gate.streams.size).toBe(0);
@@ -44,7 +49,7 @@ test('a transport fault before the first event leaves none either', async () => 
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan);
+  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));
@@ -53,4 +58,6 @@ test('a short stream that is over before its client reads leaves nothing that wa
   await relay.started;
   expect(await new Response(relay.body()).text()).toBe(records);
   expect([relay.slot, gate.streams.size]).toEqual([UNWATCHED, 0]);
+  // Its first chunk has no role: passed on all the same, and counted.
+  expect(gate.disorders).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
 });

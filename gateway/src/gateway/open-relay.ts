@@ -1,17 +1,18 @@
 /** Owns joining a stream's relay to its call: settlement, scrubbing, the log, the registry of open streams. */
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
-import type { Protocol } from '../protocols/protocol.ts';
+import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import { type Call, releaseCall } from './call.ts';
 import type { Gate } from './gate.ts';
-import { scrub } from './scrub.ts';
+import { credentialOf, scrub } from './scrub.ts';
 import { settle } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
 
 /** How the relay of one attempt is to behave. */
 export interface RelayPlan {
+  /** The client's. */
   readonly protocol: Protocol;
-  readonly withholdUsage: boolean;
+  readonly observer: StreamObserver;
   /**
    * Notes how the attempt went, once: when upstream's answer begins, at the latest before the call is settled. A short
    * stream may be over before anybody who waits for its start has heard of it.
@@ -20,10 +21,10 @@ export interface RelayPlan {
 }
 
 /** A relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, note }: RelayPlan): StreamRelay {
+export function openRelay(call: Call, gate: Gate, { protocol, observer, note }: RelayPlan): StreamRelay {
   const { limits } = gate.settings.config;
   const upstream = call.route?.upstream;
-  const credential = upstream?.kind === 'http' ? upstream.credential : null;
+  const credential = credentialOf(upstream);
   let noted = false;
   const noteOnce: RelayPlan['note'] = (status, error) => {
     if (!noted) note(status, error);
@@ -31,12 +32,13 @@ export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, not
   };
   const relay = new StreamRelay({
     protocol,
+    observer,
     requestId: call.requestId,
-    withholdUsage,
     onStarted: () => noteOnce(200, null),
     limits,
     settle(outcome) {
       noteOnce(outcome.failure === null ? 200 : null, outcome.failure);
+      countDisorders(gate, protocol, observer);
       return settle(call, outcome, gate.recorder).durable;
     },
     scrub: (bytes) => scrub(bytes, credential),
@@ -44,7 +46,8 @@ export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, not
       call.firstByteMs = performance.now();
     },
     onFailure(failure: CallFailure) {
-      gate.log.upstream(call.requestId, upstream?.provider ?? '', `${failure.kind}: ${failure.message}`);
+      if (failure.kind === 'gateway_fault') gate.log.fault(call.requestId, failure.message, failure.details.cause);
+      else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${failure.kind}: ${failure.message}`);
     },
     onClosed() {
       gate.streams.delete(relay);
@@ -58,4 +61,9 @@ export function openRelay(call: Call, gate: Gate, { protocol, withholdUsage, not
     () => gate.streams.delete(relay),
   );
   return relay;
+}
+
+/** A rewriting observer let nothing of it out; else the client got it, for it is upstream's own, and it is only counted. */
+function countDisorders({ disorders }: Gate, { name }: Protocol, observer: StreamObserver): void {
+  disorders[observer.rewrites ? 'withheld' : 'received'][name] += observer.disorders;
 }

@@ -1,7 +1,7 @@
 /** Owns what a stream's relay is given and how it says that it began. Holds no logic. */
 import type { Limits } from '../config/limits.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
-import type { Protocol } from '../protocols/protocol.ts';
+import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import type { Outcome } from './settle.ts';
 
@@ -14,9 +14,10 @@ export interface UpstreamTap {
 
 /** What the relay is given. `settle` is called once and resolves when the record is durable. */
 export interface RelaySettings {
+  /** The client's. */
   readonly protocol: Protocol;
+  readonly observer: StreamObserver;
   readonly requestId: string;
-  readonly withholdUsage: boolean;
   readonly limits: Limits;
   settle(outcome: Outcome): Promise<void>;
   /** Upstream's words, without secrets. */

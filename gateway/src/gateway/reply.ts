@@ -5,7 +5,6 @@ import { maskKeys } from '../lib/mask-keys.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { Call } from './call.ts';
-import { estimateTokens } from './estimate-tokens.ts';
 
 /** Upstream's headers that a caller may see; all else says something of the operator's account, or of the connection. */
 const UPSTREAM_HEADERS = new Set(['content-type', 'openai-processing-ms', 'openai-version']);
@@ -27,14 +26,29 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-model'] = headerText(call.route.upstream.model);
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
+  if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
 }
 
-/** An answer in one piece: upstream's bytes. `costUsd` is decimal, null where the call has no price. */
+/** Clients bound the bytes of a reply's head; a caller can name any number of members that nobody knows. */
+const DROPPED_CHARS_MAX = 2_000;
+
+/** Names with commas between them; where they are too many, how many more there are. */
+function droppedText(dropped: readonly string[]): string {
+  let text = '';
+  for (const [index, name] of dropped.entries()) {
+    const next = `${text}${text === '' ? '' : ','}${headerText(name)}`;
+    if (next.length > DROPPED_CHARS_MAX) return `${text},and ${dropped.length - index} more`;
+    text = next;
+  }
+  return text;
+}
+
+/** An answer in one piece. `head`: upstream's, where the bytes are its own. `costUsd` is decimal, null where the call has no price. */
 export function plainReply(
   call: Call,
-  head: ResponseHead,
-  body: Buffer,
+  head: Pick<ResponseHead, 'headers'>,
+  body: Buffer | string,
   status: number,
   costUsd: string | null,
 ): Response {
@@ -54,9 +68,8 @@ export function streamReply(call: Call, body: ReadableStream): Response {
   return new Response(body, { headers });
 }
 
-/** Our own estimate of a request's tokens, where upstream has no counter: bytes ÷ 4, media left out. */
-export function estimateReply(call: Call): Response {
-  const input_tokens = estimateTokens(call.facts?.inputBytes ?? 0);
+/** Our own count of a request's tokens, where upstream has no counter. */
+export function countReply(call: Call, input_tokens: number): Response {
   return Response.json({ input_tokens }, { headers: routeHeaders(call) });
 }
 

@@ -10,9 +10,10 @@ import type { UpstreamFailure } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { startSkimmingDecoder } from '../wire/sse-decoder.ts';
 import { rawBytes, type SseOutput, type SseRecord, type SseSkimmed } from '../wire/sse-record.ts';
+import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './client-bytes.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { type DirectController, Outbox, type OutboxListener } from './outbox.ts';
-import { BLANK_LINE, beginsLikeEvents, isEventStream, LineEndKeeper, wholeRecord } from './record-bytes.ts';
+import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
 import * as outcome from './upstream-outcome.ts';
 
@@ -40,15 +41,15 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #anyRecord = false;
   #answered = false;
   #preamble = Buffer.alloc(0);
-  readonly #lineEnds = new LineEndKeeper();
+  readonly #bytes: ClientBytes;
   #upstreamDone = false;
   #paused = false;
   #lastSpanBytes = 0;
 
   constructor(settings: RelaySettings) {
     this.#settings = settings;
-    const fallbackId = `chatcmpl-${settings.requestId.slice(4)}`;
-    this.#observer = settings.protocol.startObserver({ withholdUsage: settings.withholdUsage, fallbackId });
+    this.#observer = settings.observer;
+    this.#bytes = settings.observer.rewrites ? rewrittenBytes : bytesAsTheyCame();
     this.#decoder = startSkimmingDecoder(settings.limits.sseRecordBytesMax, (bytes, start) =>
       this.#observer.skim(bytes, start),
     );
@@ -182,7 +183,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       return;
     }
     if (output.kind === 'skimmed') {
-      if (this.#phase !== 'failing') this.#pass(output);
+      if (this.#phase !== 'failing') this.#act(output, this.#observer.rewrites ? 'replace' : 'pass');
       return;
     }
     if (output.kind !== 'event') {
@@ -195,29 +196,29 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
 
   /** What carries no event waits for the first one, so that an error may still be a status; but not without bound. */
   #takeSilent(record: SseRecord): void {
-    if (this.#phase === 'open') this.#outbox.put(this.#lineEnds.passed(rawBytes(record)));
-    if (this.#phase !== 'waiting') return;
+    if (this.#phase === 'open') this.#outbox.put(this.#bytes.silent(record));
+    if (this.#phase !== 'waiting' || this.#observer.rewrites) return;
     this.#preamble = Buffer.concat([this.#preamble, rawBytes(record)]);
     if (this.#preamble.length > PREAMBLE_BYTES_MAX) this.#commit();
   }
 
-  #act(record: SseRecord, verdict: RecordVerdict): void {
+  #act(record: SseRecord | SseSkimmed, verdict: RecordVerdict): void {
+    if (verdict === 'pass') this.#pass(record);
+    else if (verdict === 'replace') this.#forwardReplacement();
+    else if (record.kind !== 'skimmed') this.#actOnRecord(record, verdict);
+  }
+
+  #actOnRecord(record: SseRecord, verdict: Exclude<RecordVerdict, 'pass' | 'replace'>): void {
     switch (verdict) {
-      case 'pass':
-        this.#pass(record);
-        return;
       case 'silent':
         this.#takeSilent(record);
         return;
-      case 'replace':
-        this.#forward(this.#lineEnds.passed(this.#observer.replacement ?? rawBytes(record)));
-        return;
       case 'withhold':
-        this.#outbox.put(this.#lineEnds.withheld(record));
+        this.#outbox.put(this.#bytes.withheld(record));
         return;
       case 'terminal':
         this.#commit();
-        this.#end(wholeRecord(this.#lineEnds.passed(rawBytes(record))), null);
+        this.#end(this.#bytes.last(record, this.#observer.replacement), null);
         return;
       case 'error':
         this.#takeError(record);
@@ -235,7 +236,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (verdict === 'nonsense') return;
     if (output.kind === 'event') this.#act(output, verdict);
     else this.#takeSilent(output);
-    if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(BLANK_LINE);
+    if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(this.#bytes.missingBlank);
   }
 
   /** Before the first byte an error is a status; after it, upstream's own record is passed on and nothing follows it. */
@@ -243,13 +244,13 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
     const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
     const failure = outcome.failureOfErrorWords(type, status, words);
-    if (!this.#anyRecord) {
+    if (!this.#anyRecord || this.#observer.rewrites) {
       this.#fail(failure);
       return;
     }
     this.#failure = failure;
     this.#settings.onFailure(failure);
-    this.#outbox.put(this.#settings.scrub(wholeRecord(this.#lineEnds.passed(rawBytes(record)))));
+    this.#outbox.put(this.#settings.scrub(this.#bytes.last(record, null)));
     this.#phase = 'failing';
     this.dueMs = performance.now() + LINGER_MS;
   }
@@ -257,13 +258,15 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #pass(record: SseRecord | SseSkimmed): void {
     this.#anyRecord = true;
     this.#commit();
-    this.#outbox.putSpan(record.bytes, this.#lineEnds.startOf(record), record.end);
+    this.#outbox.putSpan(record.bytes, this.#bytes.startOf(record), record.end);
   }
 
-  #forward(bytes: Uint8Array): void {
+  #forwardReplacement(): void {
+    const { replacement } = this.#observer;
+    if (replacement === null) return;
     this.#anyRecord = true;
     this.#commit();
-    this.#outbox.put(bytes);
+    this.#outbox.put(this.#bytes.replaced(replacement));
   }
 
   #flush(): void {
@@ -294,8 +297,8 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   }
 
   #endWithoutTerminal(): void {
-    const { finished, missingEnd } = this.#observer;
-    if (finished && missingEnd !== null) {
+    const missingEnd = this.#observer.endOfBytes();
+    if (missingEnd !== null) {
       this.#commit();
       this.#end(missingEnd, null);
     } else {

@@ -56,9 +56,30 @@ describe('an error in words', () => {
     ['error', 503, 'upstream_failed'],
     ['overloaded_error', null, 'upstream_overloaded'],
     ['rate_limit_error', null, 'upstream_rate_limited'],
+    ['timeout_error', null, 'upstream_timeout'],
     ['invalid_request_error', null, 'upstream_failed'],
   ] as const)('of type %s and status %p is %s', (type, status, kind) => {
     expect(failureOfErrorWords(type, status, 'w').kind).toBe(kind);
+  });
+});
+
+describe('an error in words that speak of the context', () => {
+  const words = 'prompt is too long: 210000 tokens > 200000 maximum';
+  test.each([
+    ['error', 400, 'context_overflow'],
+    ['error', 413, 'context_overflow'],
+    ['invalid_request_error', null, 'context_overflow'],
+    ['error', 401, 'upstream_refused_us'],
+    ['error', 500, 'upstream_failed'],
+    ['rate_limit_error', null, 'upstream_rate_limited'],
+  ] as const)('of type %s and status %p is %s', (type, status, kind) => {
+    expect(failureOfErrorWords(type, status, words).kind).toBe(kind);
+  });
+
+  test('keeps the numbers for the vocabularies and the words for the log', () => {
+    const { details } = failureOfErrorWords('error', null, words);
+    expect(details.tokens).toEqual({ prompt: 210000, output: null, max: 200000 });
+    expect(details.cause).toContain(words);
   });
 });
 

@@ -1,6 +1,8 @@
 /** Owns what an upstream's failure means for the call: transport fault, status, or an error in its stream. Contract, 5. */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
+import type { UpstreamError } from '../protocols/codec.ts';
+import { type Overflow, readOverflow } from '../protocols/overflow-words.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 
@@ -15,6 +17,7 @@ const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind
   truncated: ['upstream_truncated', 'the model provider closed the connection before the end of its answer'],
   malformed: ['upstream_nonsense', 'the model provider did not answer in HTTP/1.1'],
   too_large: ['upstream_nonsense', 'the answer of the model provider is larger than this gateway takes'],
+  fault: ['gateway_fault', 'the gateway failed; this is not your fault'],
   aborted: ['upstream_failed', 'the call to the model provider was given up'],
 };
 
@@ -24,6 +27,8 @@ export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   return new CallFailure(kind, message, { cause: failure.message });
 }
 
+/** Upstream's credential and bill are the operator's: a caller cannot mend them. */
+const OUR_ACCOUNT = new Set([401, 402, 403]);
 const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
 const RETRY_AFTER_SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
@@ -39,13 +44,7 @@ export function failureOfStatus(status: number, retryAfter: string | null, words
       retryAfterSeconds,
     });
   }
-  if (status === 401 || status === 402 || status === 403) {
-    return new CallFailure(
-      'upstream_refused_us',
-      `the model provider refused this gateway's own account (HTTP ${status}); its operator must mend that`,
-      { cause },
-    );
-  }
+  if (OUR_ACCOUNT.has(status)) return refusedUs(status, cause);
   if (status === 408 || status === 504) {
     return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause });
   }
@@ -53,11 +52,68 @@ export function failureOfStatus(status: number, retryAfter: string | null, words
   return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause });
 }
 
+function refusedUs(status: number, cause: string): CallFailure {
+  return new CallFailure(
+    'upstream_refused_us',
+    `the model provider refused this gateway's own account (HTTP ${status}); its operator must mend that`,
+    { cause },
+  );
+}
+
+/** What hosts say with a 400 though it is the operator's account (Anthropic, Gemini, xAI; recorded in 2025 and 2026). */
+const ABOUT_OUR_ACCOUNT = /^(?:your credit balance is too low|api key not valid|(?:incorrect|invalid) api key\b)/i;
+/** What hosts say with a 503 when it is not a failure but their load (xAI, recorded in 2026). */
+const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
+
+/**
+ * An HTTP status other than 200 where the caller speaks another format than upstream: upstream's body cannot be passed on, so
+ * what it means is told in the caller's format. `error` is what the body says, `words` its message, scrubbed. Wire
+ * reference C.6; contract, 5.
+ */
+export function failureOfTranslatedError(
+  status: number,
+  retryAfter: string | null,
+  error: UpstreamError,
+  words: string,
+): CallFailure {
+  const cause = `HTTP ${status}: ${words}`;
+  if (blamesCaller(status)) {
+    const { condition } = error;
+    if (condition === 'context_overflow' || condition === 'output_over_context') {
+      return failureOfOverflow({ ...error, condition }, cause);
+    }
+    if (status === 400 && ABOUT_OUR_ACCOUNT.test(error.message)) return refusedUs(status, cause);
+  }
+  if (status === 503 && ABOUT_LOAD.test(error.message)) return failureOfStatus(529, retryAfter, words);
+  const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
+  return failureOfStatus(status, retryAfter, shown);
+}
+
+/** A status of a refusal that the caller could cause. */
+function blamesCaller(status: number): boolean {
+  return status >= 400 && status < 500 && !OUR_ACCOUNT.has(status);
+}
+
+/** The vocabularies say it in their own words, which clients know; the message here is the log's. */
+function failureOfOverflow(overflow: Overflow, cause: string): CallFailure {
+  const { condition, promptTokens: prompt, outputTokens: output, tokensMax: max } = overflow;
+  const message =
+    condition === 'context_overflow'
+      ? 'the prompt is longer than the context of the model'
+      : 'the prompt and the answer that was asked for are longer together than the context of the model';
+  return new CallFailure(condition, message, { cause, param: 'messages', tokens: { prompt, output, max } });
+}
+
 /** An error record in a stream, or an error body under a 200. */
 export function failureOfErrorWords(type: string, status: number | null, words: string): CallFailure {
+  const overflow = status === null || blamesCaller(status) ? readOverflow(words, type) : null;
+  if (overflow !== null) return failureOfOverflow(overflow, `${type}: ${words}`);
   if (status !== null) return failureOfStatus(status, null, words);
   if (type === 'overloaded_error') return failureOfStatus(529, null, words);
-  if (type === 'rate_limit_error') return failureOfStatus(429, null, words);
+  if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words);
+  if (type === 'nonsense')
+    return new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${words}`);
+  if (type === 'timeout_error') return failureOfStatus(504, null, words);
   return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type });
 }
 

@@ -33,13 +33,21 @@ const NOT_FORWARDED = new Set([
   'anthropic-dangerous-direct-browser-access',
 ]);
 
-/** The caller's headers that a messages upstream sees: its version, its betas and other `anthropic-*` ones. Chat has none. */
+/** What a messages upstream is told where the caller speaks another format: the version that takes the most. */
+const TRANSLATED_VERSION = '2023-06-01';
+
+/**
+ * The header lines beside our own that upstream sees. A messages upstream: the caller's version, betas and other
+ * `anthropic-*` ones, where the caller speaks messages too. Chat has none.
+ */
 export function forwardedHeaders(
-  protocol: ProtocolName,
+  client: ProtocolName,
+  upstream: ProtocolName,
   headers: Headers,
   version: string,
 ): ReadonlyArray<readonly [string, string]> {
-  if (protocol === 'chat') return [];
+  if (upstream === 'chat') return [];
+  if (client === 'chat') return [['anthropic-version', TRANSLATED_VERSION]];
   const forwarded: Array<readonly [string, string]> = [['anthropic-version', version]];
   for (const [name, value] of headers) {
     if (name.startsWith('anthropic-') && !NOT_FORWARDED.has(name)) forwarded.push([name, value]);

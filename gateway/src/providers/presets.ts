@@ -3,6 +3,8 @@
  * than the format says, as data. Makes no calls.
  */
 
+import type { ChatQuirks } from './chat-traits.ts';
+
 /** What a host does otherwise than the format says. */
 export interface ProviderQuirks {
   /**
@@ -10,9 +12,14 @@ export interface ProviderQuirks {
    * refuses that member.
    */
   readonly streamUsage: 'asked' | 'always';
+  /** What else it takes or refuses of translated requests. */
+  readonly chat: ChatQuirks;
 }
 
-export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked' };
+export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', chat: {} };
+
+/** Reasoning models of these hosts want their reasoning back beside the tool calls that it led to. */
+const REASONING_BACK: ProviderQuirks = { ...NO_QUIRKS, chat: { reasoningInHistory: 'reasoning_content' } };
 
 export interface Preset {
   /** What `preset:` names it, and what a provider found in the environment is called. */
@@ -72,15 +79,24 @@ export const PRESETS: readonly Preset[] = [
   {
     ...compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], 'mistral'),
     // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
-    quirks: { streamUsage: 'always' },
+    // Ids of calls have nine letters and digits; the beginning of an answer says so: wire reference D.3.
+    quirks: { streamUsage: 'always', chat: { toolIds: 'nine', prefill: 'prefix', usageOption: false } },
   },
-  compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', ['DEEPSEEK_API_KEY'], 'deepseek'),
+  {
+    ...compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', ['DEEPSEEK_API_KEY'], 'deepseek'),
+    // 400 without it: https://github.com/earendil-works/pi/issues/3636 (2026-04-24)
+    quirks: REASONING_BACK,
+  },
   compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
   compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], 'groq'),
   compatible('together', 'Together', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY'], 'together'),
   compatible('fireworks', 'Fireworks', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], 'fireworks'),
   compatible('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', ['CEREBRAS_API_KEY'], 'cerebras'),
-  compatible('moonshot', 'Moonshot', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY'], 'moonshot'),
+  {
+    ...compatible('moonshot', 'Moonshot', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY'], 'moonshot'),
+    // Wire reference D.3.
+    quirks: REASONING_BACK,
+  },
   compatible('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY'], 'zai'),
   compatible(
     'alibaba',
@@ -95,8 +111,16 @@ export const PRESETS: readonly Preset[] = [
   // Renamed from AI Studio: https://docs.tokenfactory.nebius.com/api-reference/introduction
   compatible('nebius', 'Nebius', 'https://api.tokenfactory.nebius.com/v1', ['NEBIUS_API_KEY'], null),
   compatible('hyperbolic', 'Hyperbolic', 'https://api.hyperbolic.xyz/v1', ['HYPERBOLIC_API_KEY'], null),
-  compatible('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', ['OPENROUTER_API_KEY'], null),
-  compatible('ollama', 'Ollama', 'http://127.0.0.1:11434/v1', [], null),
+  {
+    ...compatible('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', ['OPENROUTER_API_KEY'], null),
+    // It reads PDF files for models that cannot.
+    quirks: { ...NO_QUIRKS, chat: { files: true } },
+  },
+  {
+    ...compatible('ollama', 'Ollama', 'http://127.0.0.1:11434/v1', [], null),
+    // Wire reference C.2 (assistant text) and D.3.
+    quirks: { ...NO_QUIRKS, chat: { nullContent: false, parallelToolCalls: false } },
+  },
 ];
 
 /** The preset of that name, or undefined. */

@@ -2,7 +2,7 @@
  * Owns what one call to a provider looks like before its body: path, headers, credential. A credential is bound to its
  * origin here, and nothing that a caller sends can change where it goes.
  */
-import type { ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
+import type { Protocol, ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
 import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -12,6 +12,8 @@ export interface HttpUpstream {
   readonly kind: 'http';
   readonly provider: string;
   readonly model: string;
+  /** The formats it speaks; a call in another one is translated. */
+  readonly protocols: readonly Protocol[];
   readonly origin: Origin;
   readonly timeouts: Timeouts;
   /** The host takes `stream_options.include_usage`. */
@@ -26,6 +28,7 @@ export interface DemoUpstream {
   readonly kind: 'demo';
   readonly provider: string;
   readonly model: string;
+  readonly protocols: readonly Protocol[];
 }
 
 export type Upstream = HttpUpstream | DemoUpstream;
@@ -39,13 +42,14 @@ const ENDPOINTS: { readonly [protocol in 'chat' | 'messages']: readonly Endpoint
 /** The upstream of one target. Throws where a credential is bound to another origin than the provider's address. */
 export function buildUpstream(target: TargetConfig): Upstream {
   const { provider } = target;
-  if (provider.kind === 'demo') return { kind: 'demo', provider: provider.name, model: target.model };
+  const { protocols } = provider;
+  if (provider.kind === 'demo') return { kind: 'demo', provider: provider.name, model: target.model, protocols };
   const { origin, basePath } = parseBaseUrl(provider.baseUrl);
   if (provider.credential !== null && provider.credential.origin !== origin.key) {
     throw new Error(`the credential of ${provider.name} is bound to ${provider.credential.origin}, not ${origin.key}`);
   }
   const headStart = new Map<Endpoint, Secret>();
-  for (const protocol of provider.protocols) {
+  for (const protocol of protocols) {
     for (const endpoint of ENDPOINTS[protocol])
       headStart.set(endpoint, renderStart(provider, origin, basePath, endpoint));
   }
@@ -53,6 +57,7 @@ export function buildUpstream(target: TargetConfig): Upstream {
     kind: 'http',
     provider: provider.name,
     model: target.model,
+    protocols,
     origin,
     timeouts: target.timeouts ?? provider.timeouts,
     takesUsageOption: provider.quirks.streamUsage === 'asked',

@@ -2,18 +2,23 @@
 import { type ConfigPrice, FREE_PRICE, type Price, parseConfigPrice } from '../billing/price.ts';
 import type { Protocol } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
+import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { buildUpstream, type Upstream } from '../providers/upstream.ts';
+import { type ModelFacts, traitsOf } from './upstream-traits.ts';
 
-/** What the table needs to know of the catalogue: the price of a model at a host; null: it knows none. */
-export type FindPrice = (catalogProvider: string, model: string) => Price | null;
+/** What the table needs to know of the catalogue: price and facts of a model at a host; null: it does not know it. */
+export type FindFacts = (catalogProvider: string, model: string) => (ModelFacts & { readonly price: Price }) | null;
 
 /** Who answers a model. Calls go to the first upstream. */
 export interface Route {
   /** The name that the operator gave, and every other public name. */
   readonly model: string;
   readonly names: readonly string[];
+  /** The endpoints that serve it under the name that led here: an alias may have fewer than its model. */
   readonly protocols: readonly Protocol[];
   readonly upstream: Upstream;
+  /** What the upstream's model and host take, for requests that are translated. */
+  readonly traits: UpstreamTraits;
   /** By what name the catalogue knows the model; null: it does not. */
   readonly catalog: CatalogName | null;
   /** Null: nobody knows it; the record says so. */
@@ -22,31 +27,37 @@ export interface Route {
 
 export type RouteTable = ReadonlyMap<string, Route>;
 
-/** Every public name, aliases too, with its route. */
-export function buildRouteTable(models: ReadonlyMap<string, ServedModel>, findPrice: FindPrice): RouteTable {
+/**
+ * Every public name, aliases too, with its route. All names of a model share its upstream; an alias with endpoints of its
+ * own has a route of its own.
+ */
+export function buildRouteTable(models: ReadonlyMap<string, ServedModel>, findFacts: FindFacts): RouteTable {
   const built = new Map<ServedModel, Route>();
   const table = new Map<string, Route>();
   for (const [name, model] of models) {
-    const route = built.get(model) ?? buildRoute(model, findPrice);
+    const route = built.get(model) ?? buildRoute(model, findFacts);
     built.set(model, route);
-    table.set(name, route);
+    const alias = model.alias.find((one) => one.name === name);
+    const restricted = alias !== undefined && alias.protocols.length < model.protocols.length;
+    table.set(name, restricted ? { ...route, protocols: alias.protocols } : route);
   }
   return table;
 }
 
-function buildRoute(model: ServedModel, findPrice: FindPrice): Route {
+function buildRoute(model: ServedModel, findFacts: FindFacts): Route {
   const [target] = model.targets;
+  const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
   return {
     model: model.name,
-    names: [model.name, ...model.alias],
+    names: [model.name, ...model.alias.map((alias) => alias.name)],
     protocols: model.protocols,
     upstream: buildUpstream(target),
+    traits: traitsOf(target, facts),
     catalog: target.catalog,
-    price: model.price === null ? targetPrice(target, findPrice) : parseConfigPrice(model.price satisfies ConfigPrice),
+    price: model.price === null ? targetPrice(target, facts) : parseConfigPrice(model.price satisfies ConfigPrice),
   };
 }
 
-function targetPrice(target: ServedTarget, findPrice: FindPrice): Price | null {
-  if (target.provider.kind === 'demo') return FREE_PRICE;
-  return target.catalog === null ? null : findPrice(target.catalog.provider, target.catalog.model);
+function targetPrice({ provider }: ServedTarget, facts: ReturnType<FindFacts>): Price | null {
+  return provider.kind === 'demo' ? FREE_PRICE : (facts?.price ?? null);
 }

@@ -3,13 +3,18 @@ import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/price.ts';
 import type { Route, RouteTable } from './route.ts';
 import { suggestModel } from './suggest-model.ts';
+import { traitsOf } from './upstream-traits.ts';
 
 function route(protocols: Route['protocols'], output: number | null): Route {
   return {
     model: 'm',
     names: ['m'],
     protocols,
-    upstream: { kind: 'demo', provider: 'demo', model: 'm' },
+    upstream: { kind: 'demo', provider: 'demo', model: 'm', protocols },
+    traits: traitsOf(
+      { provider: { kind: 'demo', name: 'demo', protocols }, model: 'm', timeouts: null, catalog: null },
+      null,
+    ),
     catalog: null,
     price: output === null ? null : parseConfigPrice({ input: 1, output }),
   };

@@ -233,14 +233,14 @@ describe('abort', () => {
     expect([running.bodyBytes(), running.endings()]).toEqual([100, 0]);
   });
 
-  test('of a listener that throws says what it threw, and closes the connection', async () => {
+  test('of a listener that throws is a fault of ours, with what it threw, and closes the connection', async () => {
     const raw = serve((peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok'));
     const running = runExchange(raw.url, {
       onBody() {
         throw new Error('a fault of ours');
       },
     });
-    expect(await running.end).toMatchObject({ kind: 'truncated', message: expect.stringContaining('a fault of ours') });
+    expect(await running.end).toMatchObject({ kind: 'fault', message: expect.stringContaining('a fault of ours') });
     await raw.until(() => raw.peers[0]?.left() === 'closed');
   });
 

@@ -107,7 +107,9 @@ export class Exchange implements ConnectionUser, Deadline {
   onClosed(error: Error | null): void {
     const connection = this.#connection;
     if (this.#phase === 'over') return;
-    if (!this.#anyByte && connection?.reused === true) {
+    if (error !== null && isOurFault(error)) {
+      this.#fail('fault', error.stack ?? error.message);
+    } else if (!this.#anyByte && connection?.reused === true) {
       this.#unsent = [];
       this.#dial(performance.now());
     } else if (this.#head?.framing === 'close' && error === null) {
@@ -273,7 +275,11 @@ export class Exchange implements ConnectionUser, Deadline {
   }
 }
 
-/** Bun reports what our own listener throws as an error of the socket: its words must not be lost. */
+/** Bun reports what our own listener throws as an error of the socket; what the system reports has a code. */
+function isOurFault(error: Error): boolean {
+  return !('code' in error);
+}
+
 function because(error: Error | null): string {
   return error === null ? '' : ` (${error.message})`;
 }

@@ -11,7 +11,9 @@ export type UpstreamFailureKind =
   | 'truncated'
   | 'malformed'
   | 'too_large'
-  | 'aborted';
+  | 'aborted'
+  /** Whoever listened threw: upstream has no part in it. */
+  | 'fault';
 
 /** `message` is for the operator's log and the record; it holds no bytes of upstream's and no credential. */
 export interface UpstreamFailure {

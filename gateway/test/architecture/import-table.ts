@@ -29,7 +29,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   admission: [...FLOOR],
   billing: [...FLOOR],
   // A route is the upstreams of a configured model, each with its price.
-  routing: [...FLOOR, 'providers/upstream.ts', 'config/config.ts', 'config/served-models.ts', 'billing/price.ts'],
+  routing: [
+    ...FLOOR,
+    'providers/upstream.ts',
+    'providers/chat-traits.ts',
+    'config/config.ts',
+    'config/served-models.ts',
+    'billing/price.ts',
+  ],
   // A catalogue entry carries a price.
   catalog: [...FLOOR, 'billing/price.ts'],
   // A configuration names presets and carries prices and catalogue entries.

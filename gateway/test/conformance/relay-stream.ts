@@ -29,8 +29,8 @@ export async function relayed(
   let outcome: Outcome | null = null;
   const relay = new StreamRelay({
     protocol,
+    observer: protocol.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
     requestId: 'req_0',
-    withholdUsage: true,
     limits: LIMITS,
     settle: async (settled) => {
       outcome = settled;

@@ -1,0 +1,71 @@
+/** Owns handing an answer in one piece to a client of another format than upstream's. */
+import { CallFailure } from '../errors/call-failure.ts';
+import type { GenerationEvent } from '../generation/event.ts';
+import { foldGeneration, type Generation } from '../generation/generation.ts';
+import { textBytes } from '../protocols/json.ts';
+import type { AnswerFacts } from '../protocols/protocol.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
+import type { Dispatch } from './dispatch.ts';
+import { credentialOf, scrubText } from './scrub.ts';
+import { settledReply } from './settled-reply.ts';
+import type { Translation, UpstreamCall } from './upstream-call.ts';
+import { failureOfErrorWords, failureOfTranslatedError, headerOf } from './upstream-outcome.ts';
+
+const WORDS_BYTES_MAX = 64 * 1024;
+
+/** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
+export async function deliverTranslated(
+  job: Dispatch,
+  answer: CollectedAnswer,
+  { protocol }: UpstreamCall,
+  translation: Translation,
+): Promise<Response> {
+  if (answer.head.status !== 200) throw failureOfRefusal(job, answer, protocol.codec.readError);
+  if (job.call.facts?.stream === true) {
+    const late = protocol.codec.parseAnswer(answer.body).find(({ kind }) => kind === 'error');
+    if (late?.kind === 'error') throw failureOfEvent(job, late);
+    throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+  }
+  const events = translation.readAnswer(answer.body);
+  const last = events.at(-1);
+  if (last?.kind === 'error') throw failureOfEvent(job, last);
+  if (last?.kind !== 'end') {
+    const why = last?.kind === 'nonsense' ? last.message : 'it has no end';
+    throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${why}`);
+  }
+  const generation = foldGeneration(events);
+  const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
+  if (generation.finish_reason === 'pause') job.call.dropped = [...job.call.dropped, 'pause_turn'];
+  translation.listen(generation);
+  const facts = factsOf(generation, finish_reason);
+  return settledReply(job, { head: { headers: [] }, body: json, status: 200, failure: null, facts });
+}
+
+function failureOfRefusal(
+  job: Dispatch,
+  { head, body }: CollectedAnswer,
+  readError: UpstreamCall['protocol']['codec']['readError'],
+) {
+  const credential = credentialOf(job.route.upstream);
+  const error = readError(body.subarray(0, WORDS_BYTES_MAX));
+  const words = scrubText(error.message, credential);
+  const failure = failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, words);
+  // A model that upstream does not know is the operator's to mend as well.
+  if (failure.kind === 'upstream_refused_us' || failure.details.status === 404) {
+    job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
+  }
+  return failure;
+}
+
+function failureOfEvent(job: Dispatch, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {
+  return failureOfErrorWords(type, status, scrubText(message, credentialOf(job.route.upstream)));
+}
+
+function factsOf(generation: Generation, finish_reason: string): AnswerFacts {
+  const { usage, model, parts } = generation;
+  const outputBytes =
+    usage === null
+      ? textBytes(parts.map((part) => ['text' in part && part.text, 'arguments' in part && part.arguments]))
+      : 0;
+  return { usage, usageSoFar: usage, finish_reason, model, outputBytes };
+}

@@ -1,0 +1,143 @@
+/**
+ * Owns remembering signed reasoning for clients whose format has no place for it: it is kept under the tool call that it led
+ * to and put back when the client replays that call. Bounded in number, bytes and time; lost with the process, and then left out.
+ */
+import { createHash } from 'node:crypto';
+import type { GenerationEvent } from '../generation/event.ts';
+import type { Part, ReasoningPart, ToolCallPart } from '../generation/part.ts';
+import type { GenerationRequest, Turn } from '../generation/request.ts';
+
+const ENTRIES_MAX = 20_000;
+const BYTES_MAX = 64 * 1024 * 1024;
+const KEPT_MS = 60 * 60 * 1000;
+
+/** Whose reasoning: nobody else's call of the same id finds it. */
+export interface ReasoningOwner {
+  readonly workspace: string;
+  readonly provider: string;
+}
+
+interface Entry {
+  readonly parts: readonly ReasoningPart[];
+  /** Nothing was said before it in its turn. */
+  readonly leads: boolean;
+  readonly bytes: number;
+  readonly untilMs: number;
+}
+
+export class KeptReasoning {
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  /** Keeps the reasoning of an answer, each piece under the call that it led to. */
+  keep(owner: ReasoningOwner, parts: readonly Part[], nowMs: number): void {
+    let reasoning: ReasoningPart[] = [];
+    let isFirst = true;
+    let leads = true;
+    for (const part of parts) {
+      if (part.kind === 'reasoning') {
+        if (part.signature !== null) reasoning.push(part);
+        leads = isFirst;
+      } else if (part.kind === 'tool_call') {
+        if (reasoning.length > 0) this.#put(keyOf(owner, part), reasoning, leads, nowMs);
+        reasoning = [];
+      }
+      if (part.kind !== 'reasoning') isFirst = false;
+    }
+  }
+
+  /** The request with what was kept put back into turns that have none of their own. */
+  restore(owner: ReasoningOwner, request: GenerationRequest, nowMs: number): GenerationRequest {
+    if (this.#entries.size === 0) return request;
+    return { ...request, turns: request.turns.map((turn) => this.#restoreTurn(owner, turn, nowMs)) };
+  }
+
+  #restoreTurn(owner: ReasoningOwner, turn: Turn, nowMs: number): Turn {
+    if (turn.role !== 'assistant' || turn.parts.some((part) => part.kind === 'reasoning' && part.signature !== null)) {
+      return turn;
+    }
+    const leading: Part[] = [];
+    const others: Part[] = [];
+    for (const part of turn.parts) {
+      const entry = part.kind === 'tool_call' ? this.#get(keyOf(owner, part), nowMs) : null;
+      if (entry !== null) (entry.leads ? leading : others).push(...entry.parts);
+      others.push(part);
+    }
+    return leading.length + others.length === turn.parts.length ? turn : { ...turn, parts: [...leading, ...others] };
+  }
+
+  #get(key: string, nowMs: number): Entry | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.untilMs < nowMs) return null;
+    return entry;
+  }
+
+  #put(key: string, parts: readonly ReasoningPart[], leads: boolean, nowMs: number): void {
+    let bytes = key.length;
+    for (const { text, signature } of parts) bytes += 2 * (text.length + (signature?.length ?? 0));
+    if (bytes > BYTES_MAX) return;
+    this.#drop(key);
+    this.#entries.set(key, { parts, leads, bytes, untilMs: nowMs + KEPT_MS });
+    this.#bytes += bytes;
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#entries.size <= ENTRIES_MAX && this.#bytes <= BYTES_MAX && entry.untilMs >= nowMs) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
+    this.#entries.delete(key);
+  }
+}
+
+/** Gathers from events what `keep` needs of an answer, and keeps it once the answer is finished. */
+export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowMs: () => number) {
+  const parts: Part[] = [];
+  return (event: GenerationEvent): void => {
+    switch (event.kind) {
+      case 'part_start': {
+        const { opening } = event;
+        if (opening.kind === 'reasoning') parts[event.part] = { ...opening, text: '', signature: null };
+        else if (opening.kind === 'tool_call') parts[event.part] = { ...opening, arguments: '', cache_mark: null };
+        else parts[event.part] = { kind: 'refusal', text: '' };
+        return;
+      }
+      case 'text_delta':
+      case 'arguments_delta':
+      case 'signature':
+        extend(parts, event);
+        return;
+      case 'finish':
+        kept.keep(owner, parts, nowMs());
+    }
+  };
+}
+
+function extend(
+  parts: Part[],
+  event: Extract<GenerationEvent, { kind: 'text_delta' | 'arguments_delta' | 'signature' }>,
+) {
+  const part = parts[event.part];
+  if (part?.kind === 'tool_call' && event.kind === 'arguments_delta') {
+    parts[event.part] = { ...part, arguments: part.arguments + event.text };
+  } else if (part?.kind === 'reasoning') {
+    if (event.kind === 'text_delta') parts[event.part] = { ...part, text: part.text + event.text };
+    else if (event.kind === 'signature') parts[event.part] = { ...part, signature: event.signature };
+  }
+}
+
+/** Clients may write the arguments anew with other white space; that is the same call. */
+function keyOf({ workspace, provider }: ReasoningOwner, call: ToolCallPart): string {
+  const hash = createHash('sha256');
+  for (const word of [workspace, provider, call.id, tidy(call.arguments)]) hash.update(`${word.length}:${word}`);
+  return hash.digest('base64');
+}
+
+function tidy(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text === '' ? '{}' : text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,57 @@
+/** Owns sending a call to an upstream of the client's own format: the client's bytes, with only what must change. Contract, 7. */
+
+import { stripThinking } from '../protocols/messages/strip-thinking.ts';
+import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import type { RequestFacts } from '../protocols/request-facts.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
+import { MARK_PREFIX } from './reasoning-mark.ts';
+import { refusesUsageOption, type UpstreamCall } from './upstream-call.ts';
+import { renderUpstreamBody } from './upstream-request.ts';
+
+export interface PassThroughPlan {
+  readonly protocol: Protocol;
+  readonly outline: JsonOutline;
+  readonly facts: RequestFacts;
+  /** The model's name at the upstream. */
+  readonly model: string;
+  /** The usage chunk is asked for by us, and so withheld from the client. */
+  readonly asksForUsage: boolean;
+  /** Reasoning that is taken out of the history: what only we marked, or all of it. */
+  readonly strips: 'marked' | 'all';
+  readonly requestId: string;
+}
+
+export function passThrough(plan: PassThroughPlan): UpstreamCall {
+  const { protocol, outline, facts, asksForUsage } = plan;
+  const body = renderUpstreamBody(outline, facts, plan.model, asksForUsage);
+  return {
+    protocol,
+    body: protocol.name === 'messages' ? withoutThinking(body, plan.strips) : body,
+    translation: null,
+    dropped: [],
+    startObserver: (): StreamObserver =>
+      protocol.startObserver({ withholdUsage: asksForUsage, fallbackId: `chatcmpl-${plan.requestId.slice(4)}` }),
+    insteadAfter: (answer) => insteadAfter(plan, answer),
+  };
+}
+
+/** What bears our mark was never signed by upstream's issuer, and would be refused. Looked for only where it can be. */
+function withoutThinking(body: Uint8Array, strips: 'marked' | 'all'): Uint8Array {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (strips === 'all') return stripThinking(bytes, () => true);
+  return bytes.includes(MARK_PREFIX) ? stripThinking(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
+}
+
+function insteadAfter(plan: PassThroughPlan, answer: CollectedAnswer): ReturnType<UpstreamCall['insteadAfter']> {
+  if (plan.asksForUsage && refusesUsageOption(answer)) {
+    const why = 'refuses stream_options.include_usage: sent again without';
+    return { call: passThrough({ ...plan, asksForUsage: false }), why };
+  }
+  if (plan.protocol.name !== 'messages' || plan.strips === 'all' || answer.head.status !== 400) return null;
+  if (plan.protocol.codec.readError(answer.body).condition !== 'signature') return null;
+  return {
+    call: passThrough({ ...plan, strips: 'all' }),
+    why: 'refuses a signature in the history: sent again without reasoning',
+  };
+}

@@ -1,0 +1,119 @@
+/** Owns choosing how a call goes to its upstream: as it came where both speak one format, else translated. */
+import { CallFailure } from '../errors/call-failure.ts';
+import { estimatePromptTokens } from '../generation/estimate-tokens.ts';
+import type { GenerationRequest } from '../generation/request.ts';
+import { familyOf } from '../generation/token-families.ts';
+import { TRANSLATION_OUTLINE_DEPTH } from '../protocols/codec.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import { PROTOCOLS } from '../protocols/registry.ts';
+import { startNotes } from '../protocols/translation-notes.ts';
+import type { Route } from '../routing/route.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
+import { startJsonScan } from '../wire/json-scan.ts';
+import type { Call } from './call.ts';
+import type { Gate } from './gate.ts';
+import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
+import { passThrough } from './pass-through.ts';
+import { translate } from './translate.ts';
+import type { UpstreamCall } from './upstream-call.ts';
+import { asksForUsage } from './upstream-request.ts';
+
+/** What the line knows of a call when it has a route. */
+export interface RoutedCall {
+  readonly call: Call;
+  readonly gate: Gate;
+  readonly protocol: Protocol;
+  readonly route: Route;
+  readonly outline: JsonOutline;
+}
+
+/** Deeper scans stop after so many bytes, so that other calls get their turn. */
+const STEP_BYTES = 256 * 1024;
+
+/** How the call is sent. Throws CallFailure `invalid_request` for what cannot be told to the upstream. */
+export function planCall(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
+  const { call, protocol, route, outline } = routed;
+  const { upstream } = route;
+  const { facts } = call;
+  if (facts === null) throw new Error('a call is planned only after its body was read');
+  if (!upstream.protocols.includes(protocol.name)) return planTranslation(routed);
+  return passThrough({
+    protocol,
+    outline,
+    facts,
+    model: upstream.model,
+    asksForUsage: asksForUsage(protocol.name, facts, upstream),
+    strips: 'marked',
+    requestId: call.requestId,
+  });
+}
+
+async function planTranslation(routed: RoutedCall): Promise<UpstreamCall> {
+  const { call, gate, protocol, route } = routed;
+  const { principal, facts } = call;
+  const [speaks] = route.upstream.protocols;
+  if (principal === null || facts === null || speaks === undefined) throw new Error('the call has no route');
+  const upstream = PROTOCOLS[speaks];
+  const notes = startNotes(principal.strict);
+  const parsed = protocol.codec.parseRequest(await scanDeeper(routed), notes);
+  const owner: ReasoningOwner = { workspace: principal.workspaceId, provider: route.upstream.provider };
+  const request = settleReasoning(routed, parsed, owner, upstream);
+  const keepsReasoning = upstream.name === 'messages';
+  return translate({
+    client: protocol,
+    upstream,
+    traits: route.traits,
+    strict: principal.strict,
+    request,
+    dropped: notes.dropped,
+    context: {
+      id: call.requestId.slice('req_'.length),
+      createdSeconds: Math.floor(call.atMs / 1000),
+      model: route.upstream.model,
+      wantsUsage: facts.wantsUsage,
+      estimatedInputTokens:
+        protocol.name === 'messages' ? estimatePromptTokens(request, familyOf(route.upstream.model)) : 0,
+      sign: (text) => gate.reasoningMark.sign(owner.provider, text),
+    },
+    startListening: () => (keepsReasoning ? keepReasoningOf(gate.keptReasoning, owner, Date.now) : null),
+  });
+}
+
+/** The body's outline down to all that is read member by member. It was checked before; what lies deeper is carried as text. */
+export async function scanDeeper({ outline, gate }: RoutedCall): Promise<JsonOutline> {
+  const { limits } = gate.settings.config;
+  const scan = startJsonScan(outline.bytes, {
+    depthMax: limits.jsonDepthMax,
+    keysPerObjectMax: limits.jsonKeysMax,
+    outlineDepth: TRANSLATION_OUTLINE_DEPTH,
+  });
+  for (;;) {
+    const outcome = scan.step(STEP_BYTES);
+    if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
+    else if (outcome.ok) return outcome;
+    else throw new CallFailure('invalid_request', `the body cannot be translated: ${outcome.message}`);
+  }
+}
+
+/**
+ * Reasoning goes back to its issuer only. For an issuer that signs, what it signed and we kept is put back; for one that
+ * does not, what bears our mark for it stays and all else is left out. Source: wire reference C.5.
+ */
+function settleReasoning(
+  { gate }: RoutedCall,
+  request: GenerationRequest,
+  owner: ReasoningOwner,
+  upstream: Protocol,
+): GenerationRequest {
+  if (upstream.name === 'messages') return gate.keptReasoning.restore(owner, request, Date.now());
+  const turns = request.turns.map((turn) => {
+    const parts = turn.parts.filter(
+      (part) =>
+        part.kind !== 'reasoning' ||
+        part.signature === null ||
+        gate.reasoningMark.isFrom(owner.provider, part.signature, part.text),
+    );
+    return parts.length === turn.parts.length ? turn : { ...turn, parts };
+  });
+  return { ...request, turns };
+}

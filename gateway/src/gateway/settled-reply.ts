@@ -1,0 +1,32 @@
+/** Owns the reply in one piece that leaves only after its call's record is durable. */
+import { formatNanoUsd } from '../billing/money.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import type { FailureKind } from '../errors/failure-kinds.ts';
+import type { AnswerFacts } from '../protocols/protocol.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import type { Dispatch } from './dispatch.ts';
+import { plainReply } from './reply.ts';
+import { settle } from './settle.ts';
+
+/** What the client gets, and what the record says of it. `failure`: upstream refused the request in words that are passed on. */
+interface Reply {
+  readonly head: Pick<ResponseHead, 'headers'>;
+  readonly body: Buffer | string;
+  readonly status: number;
+  readonly failure: FailureKind | null;
+  readonly facts: AnswerFacts | null;
+}
+
+/** Settles the call and answers. Throws `store_away` where the record cannot be kept. */
+export async function settledReply(
+  { call, gate }: Dispatch,
+  { head, body, status, failure, facts }: Reply,
+): Promise<Response> {
+  const { costNanoUsd, durable } = settle(call, { status, failure, facts }, gate.recorder);
+  try {
+    await durable;
+  } catch (cause) {
+    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+  }
+  return plainReply(call, head, body, status, costNanoUsd === null ? null : formatNanoUsd(costNanoUsd));
+}

@@ -1,0 +1,104 @@
+/** Owns sending a call to an upstream of another format, and telling its answer in the client's: through the canonical language. */
+import type { GenerationEvent } from '../generation/event.ts';
+import { chainFilters, type EventPipe } from '../generation/filters/chain.ts';
+import { checkJson } from '../generation/filters/check-json.ts';
+import { unwrapOutputTool } from '../generation/filters/output-tool.ts';
+import { restoreTools } from '../generation/filters/restore-tools.ts';
+import { stopAtTexts } from '../generation/filters/stop-texts.ts';
+import type { GenerationRequest } from '../generation/request.ts';
+import { unfoldGeneration } from '../generation/unfold.ts';
+import type { AnswerContext, RenderedRequest } from '../protocols/codec.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import { TranslatingObserver } from '../protocols/translating-observer.ts';
+import { startNotes } from '../protocols/translation-notes.ts';
+import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
+import { refusesUsageOption, type UpstreamCall } from './upstream-call.ts';
+
+/** What a translated call is made from. */
+export interface TranslationPlan {
+  readonly client: Protocol;
+  readonly upstream: Protocol;
+  readonly traits: UpstreamTraits;
+  /** The caller's key refuses what would be dropped. */
+  readonly strict: boolean;
+  /** Read from the client's bytes, with reasoning put back or left out as its issuer wants it. */
+  readonly request: GenerationRequest;
+  /** Dropped already while it was read. */
+  readonly dropped: readonly string[];
+  readonly context: AnswerContext;
+  /** Told every event of an answer as it goes to the client; made anew for each answer. */
+  startListening(): ((event: GenerationEvent) => void) | null;
+}
+
+/** By which members a format gives the text of a delta. */
+const DELTA_MEMBERS = { chat: ['content', 'reasoning_content', 'reasoning'], messages: ['text', 'thinking'] } as const;
+
+/** Writes the request in upstream's format. Throws CallFailure `invalid_request` for what it cannot carry. */
+export function translate(plan: TranslationPlan): UpstreamCall {
+  const { client, upstream, traits, context } = plan;
+  const notes = startNotes(plan.strict);
+  const rendered = upstream.codec.renderRequest(plan.request, traits, notes);
+  return {
+    protocol: upstream,
+    body: Buffer.from(rendered.json),
+    translation: {
+      client,
+      context,
+      readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
+      listen(generation) {
+        const onEvent = plan.startListening();
+        if (onEvent !== null) for (const event of unfoldGeneration(generation)) onEvent(event);
+      },
+    },
+    dropped: [...plan.dropped, ...notes.dropped],
+    startObserver() {
+      const { pipe, isEmpty, readsText } = pipeOf(rendered);
+      return new TranslatingObserver({
+        parser: upstream.codec.startStreamParser(),
+        filter: isEmpty ? null : pipe,
+        filtersText: readsText,
+        renderer: client.codec.startStreamRenderer(context),
+        deltaMembers: DELTA_MEMBERS[upstream.name],
+        onEvent: plan.startListening(),
+      });
+    },
+    insteadAfter: (answer) => insteadAfter(plan, answer),
+  };
+}
+
+/** What must be undone, looked for or checked in the answer, nearest to upstream first. */
+function pipeOf({ tools, outputTool, checksJson, stopTexts }: RenderedRequest) {
+  const readsText = checksJson || stopTexts.length > 0;
+  const filters = [
+    ...(outputTool === null ? [] : [unwrapOutputTool(outputTool)]),
+    ...(tools.restored.size + tools.custom.size === 0 ? [] : [restoreTools(tools.restored, tools.custom)]),
+    ...(stopTexts.length === 0 ? [] : [stopAtTexts(stopTexts)]),
+    ...(checksJson ? [checkJson()] : []),
+  ];
+  const pipe: EventPipe = chainFilters(filters);
+  return { pipe, isEmpty: filters.length === 0, readsText };
+}
+
+function insteadAfter(plan: TranslationPlan, answer: CollectedAnswer): ReturnType<UpstreamCall['insteadAfter']> {
+  const { traits, request } = plan;
+  if (traits.chat.usageOption && plan.upstream.name === 'chat' && request.stream && refusesUsageOption(answer)) {
+    const without = { ...traits, chat: { ...traits.chat, usageOption: false } };
+    const why = 'refuses stream_options.include_usage: sent again without';
+    return { call: translate({ ...plan, traits: without }), why };
+  }
+  const hasReasoning = request.turns.some(({ parts }) => parts.some(({ kind }) => kind === 'reasoning'));
+  if (!hasReasoning || plan.upstream.codec.readError(answer.body).condition !== 'signature') return null;
+  return {
+    call: translate({ ...plan, request: withoutReasoning(request) }),
+    why: 'refuses a signature in the history: sent again without reasoning',
+  };
+}
+
+function withoutReasoning(request: GenerationRequest): GenerationRequest {
+  const turns = request.turns.map((turn) => ({
+    ...turn,
+    parts: turn.parts.filter(({ kind }) => kind !== 'reasoning'),
+  }));
+  return { ...request, turns };
+}

@@ -1,0 +1,117 @@
+/** Owns measuring what of a request becomes prompt: the features of its texts, and how often what vendors frame in tokens of their own occurs. Holds no weight. */
+import { countText, emptyTextCounts, type TextCounts } from './count-text.ts';
+import { describeSchema } from './describe-schema.ts';
+import type { Part } from './part.ts';
+import type { GenerationRequest, Tool, Turn } from './request.ts';
+
+/** What costs tokens beside its text. */
+export const FRAMES = [
+  'request',
+  'turn',
+  /** Once, where there are tools. */
+  'tools',
+  'tool',
+  /** Of a tool's schema, at all depths. */
+  'property',
+  'call',
+  'result',
+  /** A form is demanded of the answer. */
+  'format',
+  /** The model must call a tool. */
+  'forced',
+] as const;
+
+export type Frame = (typeof FRAMES)[number];
+
+export interface PromptMeasure {
+  readonly text: TextCounts;
+  readonly frames: { readonly [frame in Frame]: number };
+}
+
+/** How a vendor's prompt shows tools: their JSON as it is, or declarations of functions. */
+export type ToolStyle = 'json' | 'declarations';
+
+/** Measures everything but images, sounds and documents that are not text. */
+export function measureRequest(request: GenerationRequest, style: ToolStyle): PromptMeasure {
+  const text = emptyTextCounts();
+  let properties = 0;
+  for (const tool of request.tools) properties += measureTool(tool, style, text);
+  const since = lastQuestion(request.turns);
+  for (const [index, turn] of request.turns.entries()) {
+    for (const part of turn.parts) measurePart(part, index > since, text);
+  }
+  const { output_format: format } = request;
+  if (format?.kind === 'json_schema') countText(format.schema, text);
+  const parts = request.turns.flatMap((turn) => turn.parts);
+  return {
+    text,
+    frames: {
+      request: 1,
+      turn: request.turns.length,
+      tools: request.tools.length > 0 ? 1 : 0,
+      tool: request.tools.length,
+      property: properties,
+      call: parts.filter((part) => part.kind === 'tool_call').length,
+      result: parts.filter((part) => part.kind === 'tool_result').length,
+      format: format === null ? 0 : 1,
+      forced: request.tools.length > 0 && forces(request) ? 1 : 0,
+    },
+  };
+}
+
+function forces({ tool_choice: choice }: GenerationRequest): boolean {
+  return (
+    choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.mode === 'required')
+  );
+}
+
+/** Models are shown what they thought since they were last asked; earlier thoughts are left out by every vendor's template. */
+function lastQuestion(turns: readonly Turn[]): number {
+  return turns.findLastIndex((turn) => turn.role === 'user' && turn.parts.some((part) => part.kind !== 'tool_result'));
+}
+
+/** Returns the properties of its schema. */
+function measureTool(tool: Tool, style: ToolStyle, text: TextCounts): number {
+  if (tool.kind === 'opaque') {
+    countText(tool.native.json, text);
+    return 0;
+  }
+  if (tool.kind === 'custom') {
+    for (const piece of [tool.name, tool.description, tool.grammar]) if (piece !== null) countText(piece, text);
+    return 0;
+  }
+  const { properties, declaration } = describeSchema(tool.parameters);
+  if (style === 'declarations') {
+    if (tool.description !== null && tool.description !== '') countText(`// ${tool.description}\n`, text);
+    countText(`type ${tool.name} = (${declaration === '' ? '' : `_: ${declaration}`}) => any;\n`, text);
+  } else {
+    countText(`{"name":"${tool.name}","description":"${tool.description ?? ''}","parameters":`, text);
+    countText(`${tool.parameters ?? '{}'}}`, text);
+  }
+  return properties;
+}
+
+function measurePart(part: Part, isRecent: boolean, text: TextCounts): void {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+      countText(part.text, text);
+      break;
+    case 'reasoning':
+      if (isRecent) countText(part.text, text);
+      break;
+    case 'tool_call':
+      countText(part.name, text);
+      countText(part.arguments, text);
+      break;
+    case 'tool_result':
+      for (const inner of part.parts) measurePart(inner, isRecent, text);
+      break;
+    case 'opaque':
+      countText(part.native.json, text);
+      break;
+    case 'document':
+      for (const piece of [part.title, part.context]) if (piece !== null) countText(piece, text);
+      if (part.source.kind === 'text') countText(part.source.text, text);
+  }
+}

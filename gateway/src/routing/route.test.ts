@@ -1,0 +1,44 @@
+/** Checks which name leads to which route, and at which endpoints. */
+import { expect, test } from 'bun:test';
+import type { ModelConfig } from '../config/config.ts';
+import type { ServedModel, ServedTarget } from '../config/served-models.ts';
+import { buildRouteTable } from './route.ts';
+
+const TARGET: ServedTarget = {
+  provider: { name: 'demo', kind: 'demo', protocols: ['chat', 'messages'] },
+  model: 'demo',
+  timeouts: null,
+  catalog: null,
+};
+
+/** The table of one model, by each of its names. */
+function tableOf(protocols: ModelConfig['protocols'], alias: ModelConfig['alias']) {
+  const model: ServedModel = { name: 'house', alias, protocols, targets: [TARGET], price: null };
+  const names = ['house', ...alias.map(({ name }) => name)];
+  return buildRouteTable(new Map(names.map((name) => [name, model])), () => null);
+}
+
+test('every name of a model leads to one route, with all of its names', () => {
+  const routes = tableOf(['chat', 'messages'], [{ name: 'other', protocols: ['chat', 'messages'] }]);
+  expect([...routes.keys()]).toEqual(['house', 'other']);
+  expect(routes.get('other')).toBe(routes.get('house'));
+  expect(routes.get('house')).toMatchObject({
+    model: 'house',
+    names: ['house', 'other'],
+    protocols: ['chat', 'messages'],
+  });
+});
+
+test('an alias of fewer endpoints has these, and the rest of its model: names, upstream, price', () => {
+  const routes = tableOf(['chat', 'messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
+  const [house, alias] = [routes.get('house'), routes.get('claude-house')];
+  if (house === undefined) throw new Error('expected a route for the model');
+  expect(house.protocols).toEqual(['chat', 'messages']);
+  expect(alias).toEqual({ ...house, protocols: ['messages'] });
+  expect(alias?.upstream).toBe(house.upstream);
+});
+
+test('an alias of a model with one endpoint is no different from it', () => {
+  const routes = tableOf(['messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
+  expect(routes.get('claude-house')).toBe(routes.get('house'));
+});

@@ -1,0 +1,71 @@
+/** Owns what is known of a target's model and host, for the renderers of translated requests: catalogue, kind of host, quirks. */
+import type { ServedTarget } from '../config/served-models.ts';
+import type { MessagesTraits, UpstreamTraits } from '../protocols/upstream-traits.ts';
+import { type ChatQuirks, chatTraitsOf } from '../providers/chat-traits.ts';
+
+/** What the catalogue says of a model, as far as translations need it. */
+export interface ModelFacts {
+  readonly inputTokensMax: number | null;
+  readonly outputTokensMax: number | null;
+  readonly modalities: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly gates: {
+    readonly sampling: boolean;
+    readonly thinking: readonly string[];
+    readonly effort: readonly string[];
+    readonly effortMaxWhenDisabled: string | null;
+    readonly forcedToolChoice: boolean;
+  } | null;
+}
+
+/** Of a messages host whose model nobody knows: all may be sent, but for turns that only newer models take. */
+const UNKNOWN_GATES: MessagesTraits = {
+  sampling: true,
+  thinking: null,
+  effort: null,
+  effortMaxWhenDisabled: null,
+  forcedToolChoice: true,
+  systemTurns: false,
+  firstParty: false,
+};
+
+/** The traits of one target; `facts` null: the catalogue does not know the model. */
+export function traitsOf({ provider, model }: ServedTarget, facts: ModelFacts | null): UpstreamTraits {
+  const reasons = facts === null ? null : facts.capabilities.includes('reasoning');
+  const quirks: ChatQuirks = provider.kind === 'demo' ? {} : provider.quirks.chat;
+  return {
+    provider: provider.name,
+    model,
+    inputTokensMax: facts?.inputTokensMax ?? null,
+    outputTokensMax: facts?.outputTokensMax ?? null,
+    takes: {
+      image: known(facts?.modalities, 'image'),
+      pdf: known(facts?.modalities, 'pdf'),
+      audio: known(facts?.modalities, 'audio'),
+      // A capability that the catalogue does not list is one that no source reports: never a reason to refuse.
+      tools: listed(facts?.capabilities, 'tools'),
+      // Hosts that imitate Anthropic's format know tools, but seldom its schemas: there a tool is asked for instead.
+      structured_output: listed(facts?.capabilities, 'structured_output') ?? (isImitation(provider) ? false : null),
+      reasoning: listed(facts?.capabilities, 'reasoning'),
+    },
+    chat: chatTraitsOf(provider.kind === 'openai', quirks, model, reasons),
+    messages: { ...UNKNOWN_GATES, ...facts?.gates, firstParty: isFirstParty(provider) },
+  };
+}
+
+/** Whether the provider is Anthropic's own host: elsewhere its server tools do not run. */
+function isFirstParty(provider: ServedTarget['provider']): boolean {
+  return provider.kind === 'anthropic' && new URL(provider.baseUrl).hostname === 'api.anthropic.com';
+}
+
+function isImitation(provider: ServedTarget['provider']): boolean {
+  return provider.kind === 'anthropic' && !isFirstParty(provider);
+}
+
+function known(names: readonly string[] | undefined, name: string): boolean | null {
+  return names === undefined ? null : names.includes(name);
+}
+
+function listed(names: readonly string[] | undefined, name: string): boolean | null {
+  return names?.includes(name) ? true : null;
+}
