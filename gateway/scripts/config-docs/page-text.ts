@@ -17,9 +17,10 @@ models:
     targets: [{ provider: openai }]
     price: { input: 0.25, cache_read: 0.025, output: 2.00 }
   claude-sonnet-4-6:
-    alias: [claude-house]
+    protocols: [messages]
     targets: [{ provider: anthropic }]
   house-model:
+    alias: [house, { name: claude-house, protocols: [messages] }]
     targets: [{ provider: lab, model: qwen3-32b, timeouts: { total: 2h } }]
     price: free
 `;
@@ -69,6 +70,15 @@ models it has. Where nothing is found the built-in demo answers, under the model
 found is printed at start. With \`providers\` in the file, the file alone counts.
 
 In the file, a host whose kind is openai-compatible is named as \`{ kind: openai-compatible, preset: NAME, api_key: … }\`.
+`;
+
+export const ENDPOINTS = `## Endpoints of a model
+
+Every model answers at \`/v1/chat/completions\` and at \`/v1/messages\`, whatever format its provider speaks: where the two
+differ, the call is translated, and [translation.md](translation.md) says what becomes of each member. \`protocols\` of a
+model keeps it to one endpoint. \`protocols\` of an alias keeps that name to one, and the model has its other names at both:
+a coding agent that wants names with \`claude\` in them finds \`claude-house\` of the example, and a chat call that asks for it
+is refused. \`GET /v1/models\` lists every name, each with its \`protocols\`.
 `;
 
 export const WITHOUT_MODELS = `## Without \`models\`

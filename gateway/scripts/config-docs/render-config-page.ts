@@ -1,7 +1,7 @@
 /** Owns the page docs/configuration.md: tables made from the published schema and the presets, around fixed text. */
 import { renderConfigSchema, type SchemaNode } from '../../src/config/json-schema.ts';
 import { PRESETS } from '../../src/providers/presets.ts';
-import { INTRODUCTION, WITHOUT_MODELS, WITHOUT_PROVIDERS } from './page-text.ts';
+import { ENDPOINTS, INTRODUCTION, WITHOUT_MODELS, WITHOUT_PROVIDERS } from './page-text.ts';
 
 /** The whole page. */
 export function renderConfigPage(): string {
@@ -11,6 +11,7 @@ export function renderConfigPage(): string {
     '# Configuration',
     INTRODUCTION,
     ...sections.map(([name, node]) => renderSection(name, node)),
+    ENDPOINTS,
     WITHOUT_MODELS,
     WITHOUT_PROVIDERS,
     renderPresets(),
@@ -32,7 +33,8 @@ function renderMembers(node: SchemaNode, prefix: string): string[] {
     const required = node.required?.includes(name) === true;
     const fallback = member.default === undefined ? (required ? 'required' : '') : renderDefault(member.default);
     const row = `| \`${prefix}${name}\` | ${renderTaken(member)} | ${fallback} | ${escapeCell(member.description ?? '')} |`;
-    const inner = member.items ?? member.anyOf?.find((option) => option.properties !== undefined) ?? member;
+    const value = member.items ?? member;
+    const inner = value.anyOf?.find((option) => option.properties !== undefined) ?? value;
     return [row, ...renderMembers(inner, `${prefix}${name}${member.items === undefined ? '' : '[]'}.`)];
   });
 }
@@ -42,7 +44,7 @@ function renderTaken(node: SchemaNode): string {
   if (node.properties !== undefined) return 'mapping';
   if (node.title !== undefined) return String(node.title);
   const words = (node.anyOf ?? []).flatMap((option) => option.enum ?? (option.properties ? ['mapping'] : []));
-  const inner = (node.anyOf ?? []).flatMap((option) => (option.anyOf ? [renderTaken(option)] : []));
+  const inner = (node.anyOf ?? []).flatMap((option) => (option.anyOf || option.title ? [renderTaken(option)] : []));
   const all = [...inner, ...words.map((word) => (word === 'mapping' ? word : `\`${word}\``))];
   return all.length > 6 ? 'a name of the table below' : all.join(', ');
 }

@@ -79,7 +79,7 @@ describe('typed errors', () => {
     {
       name: 'a model of the other endpoint',
       raised: Anthropic.NotFoundError,
-      call: create('ok'),
+      call: create('chat-only'),
       status: 404,
       type: 'not_found_error',
       says: 'chat/completions',

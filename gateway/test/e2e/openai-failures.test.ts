@@ -54,7 +54,7 @@ describe('typed errors', () => {
     {
       name: 'a model of the other endpoint',
       raised: OpenAI.BadRequestError,
-      call: create('m-ok'),
+      call: create('messages-only'),
       error: { status: 400, code: 'invalid_request_error', param: 'model' },
     },
     { name: "upstream's 404", raised: OpenAI.NotFoundError, call: create('says-404'), error: { status: 404 } },

@@ -41,7 +41,7 @@ const SCRIPTS: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   'fails-once-streamed': [{ status: 503, errorBodyBytes: 100 }, { answer: 'ok' }],
 };
 
-/** A running pair with a model for each script, for a renamed model, and the demo's own two. */
+/** A running pair with a model for each script, a renamed one, the demo's own two, and two that one endpoint alone serves. */
 export async function startSdkRig(): Promise<Pair> {
   const names = Object.keys(SCRIPTS);
   const pair = await startPair((fakeUrl) => {
@@ -51,7 +51,13 @@ export async function startSdkRig(): Promise<Pair> {
     return {
       ...built,
       providers: { ...built.providers, demo: { kind: 'demo' } },
-      models: { ...built.models, demo, 'claude-demo': demo },
+      models: {
+        ...built.models,
+        demo,
+        'claude-demo': demo,
+        'chat-only': { ...demo, protocols: ['chat'] },
+        'messages-only': { ...demo, protocols: ['messages'] },
+      },
     };
   });
   for (const [name, script] of Object.entries(SCRIPTS)) {

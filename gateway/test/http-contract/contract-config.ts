@@ -12,7 +12,13 @@ interface Wishes {
 const SCRIPTED_CHAT = ['slow', 'broken', 'limited', 'rejecting'] as const;
 const SCRIPTED_MESSAGES = ['m-ok', 'm-long', 'm-slow', 'm-broken', 'm-overloaded', 'm-rejecting'] as const;
 
-/** Chat models, messages models and one of the demo that both sides serve. */
+/** Models that one endpoint alone serves. */
+const ONE_SIDED = {
+  'chat-only': { protocols: ['chat'], targets: [{ provider: 'lab', model: 'ok' }], price: 'free' },
+  'messages-only': { protocols: ['messages'], targets: [{ provider: 'lab-messages', model: 'm-ok' }], price: 'free' },
+};
+
+/** Models of a chat host, models of a messages host, one of the demo, and two that one endpoint alone serves. */
 export function contractConfig(fakeUrl: string, { limits, server, models }: Wishes = {}): object {
   const pointing = {
     chat: ['ok', 'tool', 'think', 'long:20', 'endless', ...SCRIPTED_CHAT],
@@ -25,7 +31,7 @@ export function contractConfig(fakeUrl: string, { limits, server, models }: Wish
   return {
     ...built,
     providers: { ...built.providers, demo: { kind: 'demo' } },
-    models: { ...built.models, demo: { targets: [{ provider: 'demo' }] }, ...models },
+    models: { ...built.models, demo: { targets: [{ provider: 'demo' }] }, ...ONE_SIDED, ...models },
   };
 }
 

@@ -4,6 +4,7 @@ import { eventually } from '../harness/eventually.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { goodBody, post } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
+import { expectRefusal, invalid } from './expect-refusal.ts';
 import { control, createKey, type MadeKey } from './make-key.ts';
 
 /** Commands are processes of their own, and a machine may be busy. */
@@ -103,6 +104,28 @@ describe('keys', () => {
     await set({ expires_in_ms: null });
     await untilStatus(key, 200);
   }, 30_000);
+
+  test.concurrent('--strict: what a translation drops is refused; without it, dropped and named', async () => {
+    /** A member that the messages format has no word for, sent to a host that speaks it. */
+    const seeded = (key: string, model = 'm-ok') =>
+      post({ url: pair.gateway.url, key }, 'chat', goodBody('chat', { model, seed: 7 }));
+    const untilSeeded = (key: string, status: number) =>
+      eventually(
+        `status ${status}`,
+        async () => {
+          const response = await seeded(key);
+          return response.status === status ? response : null;
+        },
+        BINDS_MS_MAX,
+      );
+    const { id, key } = (await run('keys', 'create', '--name', 'strict', '--strict')) as MadeKey;
+    await expectRefusal(await untilSeeded(key, 400), 'chat', invalid('chat', 'this API key is strict', 'seed'));
+    expect((await seeded(key, 'ok')).status).toBe(200);
+    expect(await run('keys', 'set', id, '--strict', 'off')).toMatchObject({ strict: false });
+    expect((await untilSeeded(key, 200)).headers.get('x-tollgate-dropped')).toBe('seed');
+    expect(await run('keys', 'set', id, '--strict', 'on')).toMatchObject({ strict: true });
+    await untilSeeded(key, 400);
+  }, 20_000);
 
   test.concurrent('list names each key and shows no secret', async () => {
     const { id, key } = await createKey(pair.gateway);

@@ -6,6 +6,11 @@ import { contractConfig, scriptContractModels } from './contract-config.ts';
 import { expectRefusal, invalid, type Refusal } from './expect-refusal.ts';
 import { control, createKey } from './make-key.ts';
 
+const DUAL = {
+  targets: [{ provider: 'demo', model: 'demo' }],
+  alias: ['dual/alias', { name: 'claude-dual', protocols: ['messages'] }],
+};
+const KNOWN = { targets: [{ provider: 'mistral', model: 'mistral-large-latest' }], alias: ['claude-house'] };
 const ALIASED = { targets: [{ provider: 'lab', model: 'ok' }], alias: ['house/alias', 'other-alias'], price: 'free' };
 
 let pair: Pair;
@@ -13,7 +18,12 @@ let narrow: Address;
 let walled: Address;
 
 beforeAll(async () => {
-  pair = await startPair((url) => contractConfig(url, { models: { 'house-model': ALIASED } }));
+  pair = await startPair((url) => {
+    const models = { 'house-model': ALIASED, dual: DUAL, known: KNOWN };
+    const config = contractConfig(url, { models }) as { readonly providers: object };
+    const mistral = { kind: 'openai-compatible', preset: 'mistral', base_url: `${url}/v1`, api_key: 'none' };
+    return { ...config, providers: { ...config.providers, mistral } };
+  });
   scriptContractModels(pair.fake);
   const { gateway } = pair;
   await control(gateway, 'workspaces.create', { id: 'walled', models: ['ok', 'm-*'] });
@@ -47,11 +57,28 @@ describe('calls', () => {
     }
   });
 
+  test('a model is served at both endpoints, whatever its provider speaks', async () => {
+    for (const model of ['ok', 'm-ok', 'demo', 'house/alias']) {
+      for (const side of ['chat', 'messages'] as const) await expectServed(pair.gateway, side, model);
+    }
+  });
+
   test('a model of the other endpoint is 400 on chat and 404 on messages, and the right endpoint is named', async () => {
-    const wrongOnChat = await ask(pair.gateway, 'chat', 'm-ok');
+    await expectServed(pair.gateway, 'messages', 'messages-only');
+    const wrongOnChat = await ask(pair.gateway, 'chat', 'messages-only');
     await expectRefusal(wrongOnChat, 'chat', invalid('chat', 'POST /v1/messages', 'model'));
-    const wrongOnMessages = await ask(pair.gateway, 'messages', 'ok');
+    await expectServed(pair.gateway, 'chat', 'chat-only');
+    const wrongOnMessages = await ask(pair.gateway, 'messages', 'chat-only');
     await expectRefusal(wrongOnMessages, 'messages', { ...notFound, says: 'POST /v1/chat/completions' });
+  });
+
+  test('an alias of one endpoint is 400 at the other, where the model goes by its other names', async () => {
+    await expectServed(pair.gateway, 'messages', 'claude-dual');
+    const refused = await ask(pair.gateway, 'chat', 'claude-dual');
+    await expectRefusal(refused, 'chat', invalid('chat', /"claude-dual".*POST \/v1\/messages/, 'model'));
+    for (const side of ['chat', 'messages'] as const) {
+      for (const name of ['dual', 'dual/alias']) await expectServed(pair.gateway, side, name);
+    }
   });
 
   test('what the key does not allow is 403 on both', async () => {
@@ -115,6 +142,31 @@ describe('lists', () => {
     expect(ids(listing)).toEqual(
       expect.arrayContaining(['ok', 'm-ok', 'demo', 'house-model', 'house/alias', 'vendor/renamed']),
     );
+  });
+
+  test('each name says at which endpoints it is served, and an alias what it stands for', async () => {
+    const shown = new Map((await list(pair.gateway)).data.map((model) => [model.id, model]));
+    const of = (id: string) => [shown.get(id)?.protocols, shown.get(id)?.display_name];
+    expect(of('ok')).toEqual([['chat', 'messages'], 'ok']);
+    expect(of('m-ok')).toEqual([['chat', 'messages'], 'm-ok']);
+    expect(of('chat-only')).toEqual([['chat'], 'chat-only']);
+    expect(of('dual')).toEqual([['chat', 'messages'], 'dual']);
+    expect(of('dual/alias')).toEqual([['chat', 'messages'], 'dual/alias (dual)']);
+    expect(of('claude-dual')).toEqual([['messages'], 'claude-dual (dual)']);
+    expect(of('known')).toEqual([['chat', 'messages'], 'Mistral Large']);
+    expect(of('claude-house')).toEqual([['chat', 'messages'], 'claude-house (Mistral Large)']);
+    const one = await get(pair.gateway, '/v1/models/claude-dual');
+    expect(await one.json()).toMatchObject({ id: 'claude-dual', protocols: ['messages'] });
+  });
+
+  test('a caller of either family is shown the same list', async () => {
+    const listing = await list(pair.gateway);
+    const asked = await get(pair.gateway, '/v1/models?limit=1000', {
+      authorization: null,
+      'x-api-key': pair.gateway.key,
+      'anthropic-version': '2023-06-01',
+    });
+    expect(await asked.json()).toEqual(listing);
   });
 
   test('only what the key and its workspace allow', async () => {

@@ -89,7 +89,7 @@ function rowsOf(side: Side): Row[] {
   add(
     'other endpoint',
     [chat ? 400 : 404, 'model_wrong_protocol'],
-    call('other endpoint', { model: chat ? 'm-ok' : 'ok' }),
+    call('other endpoint', { model: chat ? 'messages-only' : 'chat-only' }),
     refused,
   );
   add('not allowed', [403, 'model_forbidden'], call('not allowed', {}, {}, keys.narrow), refused);
