@@ -58,6 +58,8 @@ async function planTranslation(routed: RoutedCall): Promise<UpstreamCall> {
   const parsed = protocol.codec.parseRequest(await scanDeeper(routed), notes);
   const owner: ReasoningOwner = { workspace: principal.workspaceId, provider: route.upstream.provider };
   const request = settleReasoning(routed, parsed, owner, upstream);
+  const estimatedInputTokens = estimateInput(routed, request);
+  checkContext(estimatedInputTokens, route.traits.inputTokensMax);
   const keepsReasoning = upstream.name === 'messages';
   return translate({
     client: protocol,
@@ -71,11 +73,30 @@ async function planTranslation(routed: RoutedCall): Promise<UpstreamCall> {
       createdSeconds: Math.floor(call.atMs / 1000),
       model: route.upstream.model,
       wantsUsage: facts.wantsUsage,
-      estimatedInputTokens:
-        protocol.name === 'messages' ? estimatePromptTokens(request, familyOf(route.upstream.model)) : 0,
+      estimatedInputTokens,
       sign: (text) => gate.reasoningMark.sign(owner.provider, text),
     },
     startListening: () => (keepsReasoning ? keepReasoningOf(gate.keptReasoning, owner, Date.now) : null),
+  });
+}
+
+/** Counting takes time: only for a client who is shown the estimate, and for a prompt that may be too long. */
+function estimateInput({ call, protocol, route }: RoutedCall, request: GenerationRequest): number {
+  const { inputTokensMax } = route.traits;
+  const mayBeTooLong = inputTokensMax !== null && (call.facts?.inputBytes ?? 0) > inputTokensMax;
+  if (protocol.name !== 'messages' && !mayBeTooLong) return 0;
+  return estimatePromptTokens(request, familyOf(route.upstream.model));
+}
+
+/** Our estimate may be wrong by so much; what is over the limit by more cannot be a prompt that fits. */
+const ESTIMATE_MARGIN = 1.25;
+
+/** Refuses a prompt that is far too long, in the words by which clients shorten it. What is near the limit is upstream's to judge. */
+function checkContext(prompt: number, max: number | null): void {
+  if (max === null || prompt <= max * ESTIMATE_MARGIN) return;
+  throw new CallFailure('context_overflow', 'the prompt is longer than the context of the model', {
+    param: 'messages',
+    tokens: { prompt, output: null, max },
   });
 }
 
