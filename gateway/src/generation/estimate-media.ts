@@ -1,6 +1,6 @@
 /**
- * Owns how many tokens an image, a sound or a document costs, by the formulas that vendors publish, checked against recorded
- * calls (November 2026). Where a size cannot be read it is taken for a usual one: rather too large than too small.
+ * Owns how many tokens an image, a sound or a document costs, by the formulas that vendors publish or recorded calls
+ * show (November 2026). Where a size cannot be read it is taken for a usual one: rather too large than too small.
  */
 import { type ImageSize, readImageSize } from './image-size.ts';
 import type { DocumentPart, MediaPart, Source } from './part.ts';
@@ -49,14 +49,13 @@ function imageTokens(size: ImageSize, detail: string | null, family: TokenFamily
     case 'claude_5':
       return areaTokens(size, 2_576, 4_784);
     case 'gemini':
-      // https://ai.google.dev/gemini-api/docs/media-resolution: what Gemini 3 takes at its default; 2.5 takes 258 a tile.
+      // Recorded: Gemini 3 takes 1,088 to 1,102 for one image of any size, 2.5 took 258 for a small one.
       return 1_120;
     case 'llama':
       // Llama 4: tiles of 336 pixels, 144 tokens each, and the whole once more. Recorded: 400×301 440, 597×566 745.
       return 145 * (tiles(size, 336, 16) + 1);
     case 'grok':
-      // https://docs.x.ai/docs/guides/image-understanding: 256 a tile of 448 pixels, and one more.
-      return 256 * (tiles(size, 448, 6) + 1);
+      return grokImageTokens(size);
     case 'mistral':
       return patchTokens(shrink(size, 1_540), 28);
     case 'qwen':
@@ -78,6 +77,12 @@ function gptImageTokens(size: ImageSize, detail: string | null): number {
   const fitted = shrink(size, 2_048);
   const scale = Math.min(1, 768 / Math.min(fitted.width, fitted.height));
   return 85 + 170 * tiles({ width: fitted.width * scale, height: fitted.height * scale }, 512, Number.MAX_SAFE_INTEGER);
+}
+
+/** 256 a tile of 448 pixels, and one tile more for an image of several. Recorded: 128×128 256. */
+function grokImageTokens(size: ImageSize): number {
+  const parts = tiles(size, 448, 6);
+  return 256 * (parts === 1 ? 1 : parts + 1);
 }
 
 /** A token per square, and one for the end of each row of them. */

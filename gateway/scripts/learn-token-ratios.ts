@@ -1,0 +1,30 @@
+/**
+ * Learns what a family's tokens are estimated with from the recorded calls beside the project, and prints the table that
+ * stands in gateway/src/generation/token-families.ts and how well that table does. Run by hand: `bun gateway/scripts/learn-token-ratios.ts`.
+ */
+
+import { describeError, estimateError } from '../test/conformance/estimate-error.ts';
+import { halvePrompts } from '../test/conformance/prompt-halves.ts';
+import { loadRecordedPrompts } from '../test/conformance/recorded-prompts.ts';
+import { learnFamilies } from './token-ratios/learn-families.ts';
+
+const prompts = loadRecordedPrompts();
+if (prompts === null) {
+  console.error(
+    'The recordings are not there: they are looked for in ../shared/recordings, beside the project. Put them there.',
+  );
+  process.exit(1);
+}
+const halves = halvePrompts(prompts);
+console.log('export const TOKEN_RATIOS: { readonly [family in TokenFamily]: TokenRatios } = {');
+for (const { family, ratios, source } of learnFamilies(halves)) {
+  console.log(`  // From ${source}.`);
+  console.log(`  ${family}: {\n    tools: '${ratios.tools}',`);
+  console.log(`    text: [${ratios.text.join(', ')}],\n    frames: [${ratios.frames.join(', ')}],\n  },`);
+}
+console.log('};\n\nErrors of the table that stands now:');
+for (const [family, { learnt, judged }] of halves) {
+  console.log(
+    `${family}: judged ${describeError(estimateError(judged))}; learnt ${describeError(estimateError(learnt))}`,
+  );
+}

@@ -1,0 +1,147 @@
+/**
+ * Owns choosing the recordings that tell truly how many tokens a prompt of text and tools has, and reading them: requests and
+ * answers of chat and messages by the product's own parsers. What a host adds unseen (its own tools, media) is left out.
+ */
+import { deflateRawSync } from 'node:zlib';
+import { foldGeneration } from '../../src/generation/generation.ts';
+import type { Part } from '../../src/generation/part.ts';
+import type { GenerationRequest } from '../../src/generation/request.ts';
+import { parseAnswer as parseChatAnswer } from '../../src/protocols/chat-completions/parse-answer.ts';
+import { parseRequest as parseChatRequest } from '../../src/protocols/chat-completions/parse-request.ts';
+import { startStreamParser as startChatParser } from '../../src/protocols/chat-completions/parse-stream.ts';
+import { type Codec, TRANSLATION_OUTLINE_DEPTH } from '../../src/protocols/codec.ts';
+import { parseAnswer as parseMessagesAnswer } from '../../src/protocols/messages/parse-answer.ts';
+import { parseRequest as parseMessagesRequest } from '../../src/protocols/messages/parse-request.ts';
+import { startStreamParser as startMessagesParser } from '../../src/protocols/messages/parse-stream.ts';
+import { startNotes } from '../../src/protocols/translation-notes.ts';
+import { scanJson } from '../../src/wire/json-scan.ts';
+import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
+import { loadRecordings, type Recording, recordingBytes } from '../fake-upstream/recordings.ts';
+import { readGeminiPrompt } from './recorded-gemini-prompts.ts';
+import { list, object } from './wire-text.ts';
+
+/** A prompt and what its upstream counted. */
+export interface RecordedPrompt {
+  readonly id: string;
+  readonly model: string;
+  readonly request: GenerationRequest;
+  /** All input, cached or not. */
+  readonly promptTokens: number;
+  /** An answer of text alone that was not thought about, with its tokens; null: it is none. */
+  readonly answer: { readonly text: string; readonly tokens: number } | null;
+}
+
+type Reader = Pick<Codec, 'parseRequest' | 'parseAnswer' | 'startStreamParser'>;
+
+const READERS: { readonly [api: string]: Reader } = {
+  'openai-chat': {
+    parseRequest: parseChatRequest,
+    parseAnswer: parseChatAnswer,
+    startStreamParser: startChatParser,
+  },
+  'anthropic-messages': {
+    parseRequest: parseMessagesRequest,
+    parseAnswer: parseMessagesAnswer,
+    startStreamParser: startMessagesParser,
+  },
+};
+/** Members by which a host is told to put more into the prompt than the request says, or to ask another model. */
+const HIDDEN_PROMPT = [
+  'context_management',
+  'mcp_servers',
+  'container',
+  'web_search_options',
+  'search_parameters',
+  'models',
+  'plugins',
+  'functions',
+  'audio',
+  'prediction',
+  'moderation',
+];
+/** Reasoning that was sent back as text: templates cut it out. */
+const THOUGHT_IN_TEXT = '<think>';
+const FILLER_CHARACTERS_MIN = 400;
+const FILLER_DEFLATED_BELOW = 0.12;
+/** Models that search before they answer, whatever they are asked. */
+const SEARCHING_MODELS = /sonar|compound|search/;
+/** Models that think without saying so in the recorded usage or text. */
+const THINKING_MODELS = /(^|\/)o\d|gpt-5|gpt-oss|qwen-?3|r1|reason|glm|kimi|think|minimax|magistral/;
+
+/** Every recorded prompt that counts, in the order of the index; null where the recordings are absent. */
+export function loadRecordedPrompts(): RecordedPrompt[] | null {
+  const recordings = (['openai-chat', 'anthropic-messages', 'gemini-generate'] as const).map((api) =>
+    loadRecordings({ api }),
+  );
+  if (recordings.some((some) => some === null)) return null;
+  return recordings
+    .flatMap((some) => some ?? [])
+    .flatMap((recording) => {
+      const prompt = recording.api === 'gemini-generate' ? readGeminiPrompt(recording) : readPrompt(recording);
+      return prompt !== null && isPlain(prompt.request) && !SEARCHING_MODELS.test(prompt.model) ? [prompt] : [];
+    });
+}
+
+function readPrompt(recording: Recording): RecordedPrompt | null {
+  const reader = READERS[recording.api];
+  const body = object(recording.request?.body);
+  if (reader === undefined || body === null || recording.response.status !== 200) return null;
+  if (recording.fidelity === 'handwritten' || HIDDEN_PROMPT.some((name) => body[name] != null)) return null;
+  if (list(body.tools).some((tool) => object(tool)?.defer_loading === true)) return null;
+  const outline = scanJson(Buffer.from(JSON.stringify(body)), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  if (!outline.ok) return null;
+  const { usage, parts, finish_reason } = foldGeneration(answerEvents(reader, recording));
+  if (usage === null) return null;
+  const request = parsed(() => reader.parseRequest(outline, startNotes(false)));
+  const promptTokens = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+  if (request === null || promptTokens === 0) return null;
+  const { model } = request;
+  const isSpoken = finish_reason === 'stop' && usage.reasoning === 0 && !THINKING_MODELS.test(model.toLowerCase());
+  const isOne = body.n == null || body.n === 1;
+  const text = isSpoken && isOne && parts.every((part) => part.kind === 'text') ? parts.map(textOf).join('') : '';
+  return {
+    id: recording.id,
+    model,
+    request,
+    promptTokens,
+    answer: text === '' ? null : { text, tokens: usage.output },
+  };
+}
+
+/** What our own parser refuses is no prompt that we would have to count. */
+function parsed(parse: () => GenerationRequest): GenerationRequest | null {
+  try {
+    return parse();
+  } catch {
+    return null;
+  }
+}
+
+function answerEvents(reader: Reader, recording: Recording) {
+  const bytes = Buffer.from(recordingBytes(recording));
+  if (!recording.stream) return reader.parseAnswer(bytes);
+  const decoder = startSseDecoder();
+  const parser = reader.startStreamParser();
+  const records = [...decoder.push(bytes), ...decoder.finish()];
+  return [...records.flatMap((record) => (record.kind === 'problem' ? [] : parser.push(record))), ...parser.finish()];
+}
+
+function textOf(part: Part): string {
+  return part.kind === 'text' ? part.text : '';
+}
+
+/** Text and functions of the caller's own, and nothing whose tokens depend on what is not in the request. */
+function isPlain({ turns, tools }: GenerationRequest): boolean {
+  const parts = turns.flatMap((turn) => turn.parts);
+  const inner = parts.flatMap((part): readonly Part[] => (part.kind === 'tool_result' ? part.parts : [part]));
+  return (
+    tools.every((tool) => tool.kind === 'function') &&
+    inner.every((part) => ['text', 'reasoning', 'refusal', 'tool_call'].includes(part.kind)) &&
+    !inner.some((part) => isFiller(textOf(part)) || textOf(part).startsWith(THOUGHT_IN_TEXT))
+  );
+}
+
+/** One word or sentence over and over, to make a prompt long enough for a cache: its tokens are those of one word. */
+function isFiller(text: string): boolean {
+  return text.length > FILLER_CHARACTERS_MIN && deflateRawSync(text).length < text.length * FILLER_DEFLATED_BELOW;
+}

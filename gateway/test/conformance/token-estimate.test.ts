@@ -1,0 +1,68 @@
+/**
+ * Owns judging our estimate of a prompt's tokens by recorded calls that its ratios were not learnt from. Which recordings tell
+ * the truth is decided in recorded-prompts.ts, the halves in prompt-halves.ts.
+ */
+import { describe, expect, test } from 'bun:test';
+import type { TokenFamily } from '../../src/generation/token-families.ts';
+import { RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
+import { describeError, estimateError, JUDGED_TOKENS_MIN } from './estimate-error.ts';
+import { halvePrompts } from './prompt-halves.ts';
+import { loadRecordedPrompts } from './recorded-prompts.ts';
+
+interface Limits {
+  readonly promptsMin: number;
+  readonly median: number;
+  readonly p95: number;
+}
+
+/** What is promised: half of all estimates within 4 %, nineteen in twenty within 15 %. */
+const PROMISED = { median: 0.04, p95: 0.15 } as const;
+
+/** Families with recordings enough to judge. Where more than promised is allowed, the reason stands beside it. */
+const LIMITS: { readonly [family in TokenFamily]?: Limits } = {
+  claude: { promptsMin: 25, ...PROMISED },
+  gpt_oss: { promptsMin: 5, ...PROMISED },
+  grok: { promptsMin: 6, ...PROMISED },
+  deepseek: { promptsMin: 7, ...PROMISED },
+  // Two of six are one article in easy English, three one set of 21 tools; all are too high by 3 to 9 %.
+  gpt: { promptsMin: 6, median: 0.08, p95: 0.15 },
+  // Learnt from three large prompts of two hosts, of which one puts 60 tokens more around its tools.
+  llama: { promptsMin: 5, median: 0.09, p95: 0.15 },
+  // Claude 3 Opus, retired since, has half as much again before its tools as the family's others.
+  claude_3: { promptsMin: 8, median: 0.04, p95: 0.33 },
+};
+
+const prompts = loadRecordedPrompts();
+if (prompts === null) console.log(`token estimate: skipped ${RECORDINGS_ABSENT}`);
+
+describe.skipIf(prompts === null)(`our estimate of recorded prompts' tokens ${RECORDINGS_ABSENT}`, () => {
+  const halves = halvePrompts(prompts ?? []);
+  const judged = (family: TokenFamily) => halves.get(family)?.judged ?? [];
+
+  test('every family is reported, those without limits too', () => {
+    for (const family of halves.keys())
+      console.log(`token estimate, ${family}: ${describeError(estimateError(judged(family)))}`);
+    expect(halves.size).toBeGreaterThanOrEqual(10);
+  });
+
+  test('no prompt stands in both halves', () => {
+    for (const { learnt, judged } of halves.values()) {
+      const said = new Set(learnt.map(({ request }) => JSON.stringify([request.turns, request.tools])));
+      expect(judged.filter(({ request }) => said.has(JSON.stringify([request.turns, request.tools])))).toEqual([]);
+    }
+  });
+
+  test.each(Object.entries(LIMITS))('%s keeps within its limits', (family, limits) => {
+    const error = estimateError(judged(family as TokenFamily));
+    expect(error.prompts).toBeGreaterThanOrEqual(limits.promptsMin);
+    expect(error.median).toBeLessThanOrEqual(limits.median);
+    expect(error.p95).toBeLessThanOrEqual(limits.p95);
+  });
+
+  test(`over all prompts of ${JUDGED_TOKENS_MIN} tokens and more the estimate is rather high than low`, () => {
+    const promised = Object.entries(LIMITS).filter(([, { p95 }]) => p95 === PROMISED.p95);
+    const error = estimateError(promised.flatMap(([family]) => judged(family as TokenFamily)));
+    expect(error.bias).toBeGreaterThan(0);
+    expect(error.median).toBeLessThanOrEqual(PROMISED.median);
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * Owns reading recorded exchanges for the translation suites, and the upstream that takes everything which they are rendered for.
+ * Judges nothing.
+ */
+import { CallFailure } from '../../src/errors/call-failure.ts';
+import type { GenerationEvent } from '../../src/generation/event.ts';
+import type { GenerationRequest } from '../../src/generation/request.ts';
+import { type AnswerContext, type RenderedRequest, TRANSLATION_OUTLINE_DEPTH } from '../../src/protocols/codec.ts';
+import type { ProtocolName } from '../../src/protocols/protocol.ts';
+import { PROTOCOLS } from '../../src/protocols/registry.ts';
+import { startNotes } from '../../src/protocols/translation-notes.ts';
+import type { UpstreamTraits } from '../../src/protocols/upstream-traits.ts';
+import { scanJson } from '../../src/wire/json-scan.ts';
+import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
+import { loadRecordings, RECORDINGS_ABSENT, recordingBytes } from '../fake-upstream/recordings.ts';
+import { object } from './wire-text.ts';
+
+/** One recording, as far as translations need it. */
+export interface RecordedExchange {
+  readonly id: string;
+  readonly format: ProtocolName;
+  readonly status: number;
+  /** JSON of the request's body; null: it was not recorded, or is no JSON. */
+  readonly request: string | null;
+  readonly answer: Buffer;
+  /** The answer is a stream, whatever was asked for. */
+  readonly streamed: boolean;
+}
+
+export const OTHER: { readonly [format in ProtocolName]: ProtocolName } = { chat: 'messages', messages: 'chat' };
+
+/** All exchanges of both formats, in the order of the index; null (and a word) where the recordings are absent. */
+export function loadExchanges(suite: string): readonly RecordedExchange[] | null {
+  const chat = loadRecordings({ api: 'openai-chat' });
+  const messages = loadRecordings({ api: 'anthropic-messages' });
+  if (chat === null || messages === null) {
+    console.log(`${suite}: skipped ${RECORDINGS_ABSENT}`);
+    return null;
+  }
+  return [...chat, ...messages].map((recording): RecordedExchange => {
+    const body = object(recording.request?.body);
+    const answer = Buffer.from(recordingBytes(recording));
+    return {
+      id: recording.id,
+      format: recording.api === 'openai-chat' ? 'chat' : 'messages',
+      status: recording.response.status,
+      request: body === null ? null : JSON.stringify(body),
+      answer,
+      streamed: recording.stream && /^data:/m.test(answer.toString()),
+    };
+  });
+}
+
+/** The kept context of every rendered answer. Without an estimate the usage shown is upstream's, to the token. */
+export const CONTEXT: AnswerContext = {
+  id: 'translated',
+  createdSeconds: 1_800_000_000,
+  model: 'asked-for',
+  wantsUsage: true,
+  estimatedInputTokens: 0,
+  sign: (reasoning) => `gw1.${reasoning.length}`,
+};
+
+/** A host and model that take all that their formats have. */
+export function takesAll(model: string): UpstreamTraits {
+  return {
+    provider: 'lab',
+    model,
+    inputTokensMax: null,
+    outputTokensMax: null,
+    takes: { image: true, pdf: true, audio: true, tools: true, structured_output: true, reasoning: true },
+    chat: {
+      outputLimitMember: 'max_completion_tokens',
+      systemRole: 'system',
+      sampling: true,
+      top_k: true,
+      efforts: null,
+      stopMax: 4,
+      toolIds: 'any',
+      mediaInToolMessages: true,
+      files: true,
+      prefill: 'plain',
+      cacheMarks: true,
+      reasoningInHistory: 'reasoning_content',
+      nullContent: true,
+      openaiMembers: true,
+      parallelToolCalls: true,
+      strictSchemas: true,
+      usageOption: true,
+    },
+    messages: {
+      sampling: true,
+      thinking: ['adaptive', 'enabled', 'between_tools', 'disabled'],
+      effort: ['low', 'medium', 'high', 'xhigh', 'max'],
+      effortMaxWhenDisabled: null,
+      forcedToolChoice: true,
+      systemTurns: true,
+      firstParty: true,
+    },
+  };
+}
+
+export interface ReadRequest {
+  readonly request: GenerationRequest;
+  readonly dropped: readonly string[];
+}
+
+/** A body in the canonical language. Throws CallFailure for what is refused. */
+export function readRequest(format: ProtocolName, json: string, strict = false): ReadRequest {
+  const outline = scanJson(Buffer.from(json), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  if (!outline.ok) throw new Error(outline.message);
+  const notes = startNotes(strict);
+  return { request: PROTOCOLS[format].codec.parseRequest(outline, notes), dropped: notes.dropped };
+}
+
+export interface WrittenRequest extends RenderedRequest {
+  readonly dropped: readonly string[];
+}
+
+/** A request for a host of the format; unless told otherwise one that takes everything. Throws CallFailure for what is refused. */
+export function writeRequest(
+  format: ProtocolName,
+  request: GenerationRequest,
+  traits: UpstreamTraits = takesAll(request.model),
+  strict = false,
+): WrittenRequest {
+  const notes = startNotes(strict);
+  const rendered = PROTOCOLS[format].codec.renderRequest(request, traits, notes);
+  return { ...rendered, dropped: notes.dropped };
+}
+
+/** What `act` gives, or the words of its refusal. */
+export function orRefusal<Result>(act: () => Result): Result | { readonly refused: string } {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof CallFailure) || error.kind !== 'invalid_request') throw error;
+    return { refused: error.message };
+  }
+}
+
+/** What the parts of a stream are read as, to where its bytes end in good order. */
+export function eventsOfStream(format: ProtocolName, parts: Iterable<Uint8Array>): GenerationEvent[] {
+  const decoder = startSseDecoder();
+  const parser = PROTOCOLS[format].codec.startStreamParser();
+  const events: GenerationEvent[] = [];
+  const take = (outputs: ReturnType<typeof decoder.finish>) => {
+    for (const output of outputs) if (output.kind === 'event') events.push(...parser.push(output));
+  };
+  for (const part of parts) take([...decoder.push(part)]);
+  take([...decoder.finish()]);
+  return [...events, ...parser.finish()];
+}
+
+/** What a recorded answer is read as. */
+export function eventsOf({ format, streamed, answer }: RecordedExchange): readonly GenerationEvent[] {
+  return streamed ? eventsOfStream(format, [answer]) : PROTOCOLS[format].codec.parseAnswer(answer);
+}
+
+/** What a client of the format gets for events. Throws where their order is none that the format has. */
+export function streamFor(
+  format: ProtocolName,
+  events: readonly GenerationEvent[],
+  context: AnswerContext = CONTEXT,
+): string {
+  const renderer = PROTOCOLS[format].codec.startStreamRenderer(context);
+  const text = events.map((event) => renderer.push(event)).join('');
+  if (renderer.violation !== null) throw new Error(`the ${format} renderer refuses its events: ${renderer.violation}`);
+  return text;
+}
