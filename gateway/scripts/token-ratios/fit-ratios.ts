@@ -17,7 +17,7 @@ export interface FitSettings {
   readonly framePull: number;
 }
 
-export const FIT_SETTINGS: FitSettings = { textPull: 0.1, framePull: 0.001 };
+const FIT_SETTINGS: FitSettings = { textPull: 0.1, framePull: 0.001 };
 
 /** What a host adds once is not known beforehand and free to learn. */
 const FREE_FRAMES = new Set(['request', 'tools', 'format']);

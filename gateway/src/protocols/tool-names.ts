@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 
 const HASH_CHARS = 8;
+const GAP = '_';
 
 /** What the answer's tool calls are called to the client. */
 export interface ToolNames {
@@ -14,30 +15,16 @@ export interface ToolNames {
   readonly custom: ReadonlySet<string>;
 }
 
-export const NO_TOOL_NAMES: ToolNames = { restored: new Map(), custom: new Set() };
-
-/** The name if it has at most `charsMax` characters of `[A-Za-z0-9_-]`, else its beginning and a hash of all of it. */
-export function aliasName(name: string, charsMax: number): string {
-  return isPlain(name, charsMax) ? name : shorten(name, charsMax, '_');
-}
-
-/** The id if it has at most `charsMax` characters of `[A-Za-z0-9_-]`, else its beginning and a hash of all of it. */
-export function aliasId(id: string, charsMax: number): string {
-  return isPlain(id, charsMax) ? id : shorten(id, charsMax, '_');
+/** A name or an id as it is if it has at most `charsMax` characters of `[A-Za-z0-9_-]`, else its beginning and a hash of all of it. */
+export function aliasText(text: string, charsMax: number): string {
+  if (text.length <= charsMax && /^[A-Za-z0-9_-]+$/.test(text)) return text;
+  const kept = text.replace(/[^A-Za-z0-9_-]/g, GAP).slice(0, charsMax - HASH_CHARS - GAP.length);
+  return `${kept}${GAP}${hashOf(text).slice(0, HASH_CHARS)}`;
 }
 
 /** The id if it is exactly nine letters and digits, else nine of a hash of it. Mistral takes nothing else (wire reference D.3). */
 export function aliasNine(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashOf(id).slice(0, 9);
-}
-
-function isPlain(text: string, charsMax: number): boolean {
-  return text.length <= charsMax && /^[A-Za-z0-9_-]+$/.test(text);
-}
-
-function shorten(text: string, charsMax: number, gap: string): string {
-  const kept = text.replace(/[^A-Za-z0-9_-]/g, gap).slice(0, charsMax - HASH_CHARS - gap.length);
-  return `${kept}${gap}${hashOf(text).slice(0, HASH_CHARS)}`;
 }
 
 function hashOf(text: string): string {

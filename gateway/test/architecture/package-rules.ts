@@ -6,7 +6,9 @@ import type { Tree, Violation } from './source-tree.ts';
 const RUNTIME_DEPENDENCIES_MAX = 16;
 /** The runtime itself is not counted. */
 const RUNTIME = 'bun';
-const MANIFESTS = ['package.json', 'gateway/package.json', 'console/package.json'];
+const MANIFESTS = ['package.json', 'gateway/package.json', 'console/package.json', 'gateway/test/clients/package.json'];
+/** The second one belongs to the real clients that only tests need. */
+const LOCKS = ['package-lock.json', 'gateway/test/clients/package-lock.json'];
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
 /** Every dependency has one exact version. */
@@ -31,11 +33,14 @@ export function fewDependencies({ root }: Tree): Violation[] {
 
 /** The lock file names no host, so that any registry can serve it. */
 export function hostlessLock({ root }: Tree): Violation[] {
-  const lines = readFileSync(join(root, 'package-lock.json'), 'utf8').split('\n');
-  return lines.flatMap((line, index) =>
-    /"resolved":\s*"(https?|git)[^"]*"/.test(line)
-      ? [`package-lock.json:${index + 1}: names a host; write the file with omit-lockfile-registry-resolved=true`]
-      : [],
+  return presentLocks(root).flatMap((lock) =>
+    readFileSync(join(root, lock), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        /"resolved":\s*"(https?|git)[^"]*"/.test(line)
+          ? [`${lock}:${index + 1}: names a host; write the file with omit-lockfile-registry-resolved=true`]
+          : [],
+      ),
   );
 }
 
@@ -44,12 +49,18 @@ export function hostlessLock({ root }: Tree): Violation[] {
  * what its registry could not serve while the file was written, and `npm ci` then refuses the file on every machine.
  */
 export function wholeLock({ root }: Tree): Violation[] {
-  const { packages = {} }: LockFile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  return Object.entries(packages).flatMap(([holder, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies)
-      .filter((name) => !(`${holder}/node_modules/${name}` in packages) && !(`node_modules/${name}` in packages))
-      .map((name) => `package-lock.json: ${holder} may need ${name}, which has no entry; npm ci fails without it`),
-  );
+  return presentLocks(root).flatMap((lock) => {
+    const { packages = {} }: LockFile = JSON.parse(readFileSync(join(root, lock), 'utf8'));
+    return Object.entries(packages).flatMap(([holder, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !(`${holder}/node_modules/${name}` in packages) && !(`node_modules/${name}` in packages))
+        .map((name) => `${lock}: ${holder} may need ${name}, which has no entry; npm ci fails without it`),
+    );
+  });
+}
+
+function presentLocks(root: string): string[] {
+  return LOCKS.filter((lock) => existsSync(join(root, lock)));
 }
 
 interface LockFile {

@@ -33,7 +33,7 @@ export function parseFileSource(node: JsonNode, path: string): Source {
 }
 
 /** The one type that clients often misname. Wire reference C.1. */
-export function mendMediaType(media_type: string): string {
+function mendMediaType(media_type: string): string {
   return media_type === 'image/jpg' ? 'image/jpeg' : media_type;
 }
 

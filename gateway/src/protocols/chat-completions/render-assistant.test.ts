@@ -1,7 +1,7 @@
 /** Proves how an assistant’s turn is written: text, calls with their aliases, earlier reasoning. */
 import { describe, expect, test } from 'bun:test';
 import { type Part, textPart } from '../../generation/part.ts';
-import { aliasId, aliasName, aliasNine } from '../tool-names.ts';
+import { aliasNine, aliasText } from '../tool-names.ts';
 import {
   assistantTurn,
   callOf,
@@ -73,7 +73,7 @@ describe('vector 47: ids that the host refuses are the same alias in call and re
   const turns = [ask, assistantTurn(callOf(id)), userTurn(resultOf(id))];
   test.each([
     ['any', id],
-    ['forty', aliasId(id, 40)],
+    ['forty', aliasText(id, 40)],
     ['nine', aliasNine(id)],
   ] as const)('%s', (toolIds, alias) => {
     const [, message, result] = messagesOf(turns, upstream({ toolIds }));
@@ -83,7 +83,7 @@ describe('vector 47: ids that the host refuses are the same alias in call and re
 
 test('vector 46: a long MCP name is an alias everywhere, and the answer’s is restored', () => {
   const name = `mcp__${'a'.repeat(95)}`;
-  const alias = aliasName(name, 64);
+  const alias = aliasText(name, 64);
   const { body, tools } = render(
     requestOf({
       turns: [ask, assistantTurn(callOf('c1', name)), userTurn(resultOf('c1'))],

@@ -2,7 +2,7 @@
 import type { CacheMark } from '../../generation/part.ts';
 import type { Feature, GenerationRequest } from '../../generation/request.ts';
 import type { WritableJson } from '../../wire/json-writer.ts';
-import { aliasId, aliasName, aliasNine } from '../tool-names.ts';
+import { aliasNine, aliasText } from '../tool-names.ts';
 import type { TranslationNotes } from '../translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 
@@ -44,7 +44,7 @@ export function modelWord({ request }: RenderContext): string {
 
 /** The name under which upstream knows a tool, everywhere in the request; remembered so that the answer's calls get the client's again. */
 export function upstreamName(name: string, { restored }: RenderContext): string {
-  const alias = aliasName(name, TOOL_NAME_CHARS_MAX);
+  const alias = aliasText(name, TOOL_NAME_CHARS_MAX);
   if (alias !== name) restored.set(alias, name);
   return alias;
 }
@@ -55,7 +55,7 @@ export function upstreamId(id: string, { traits }: RenderContext): string {
     case 'any':
       return id;
     case 'forty':
-      return aliasId(id, TOOL_ID_CHARS_MAX);
+      return aliasText(id, TOOL_ID_CHARS_MAX);
     case 'nine':
       return aliasNine(id);
   }

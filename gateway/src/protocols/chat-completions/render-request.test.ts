@@ -94,6 +94,12 @@ describe('a host that lacks it drops it by name, unless the key is strict', () =
   });
 });
 
+test('a mark on the whole request has no place, and is named', () => {
+  const request = requestOf({ cache_mark: { ttlMinutes: 5 }, named: { cache_marks: 'cache_control' } });
+  expect(render(request).dropped).toEqual(['cache_control']);
+  expect(refusalOf(() => render(request, CAPABLE, true)).param).toBe('cache_control');
+});
+
 test('a request that asks for nothing says nothing', () => {
   const { body, tools, outputTool, checksJson, stopTexts } = render(requestOf({}));
   expect(body).toEqual({ model: 'upstream-model', messages: [{ role: 'user', content: 'hello' }] });

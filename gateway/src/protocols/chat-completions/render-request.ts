@@ -4,7 +4,7 @@ import { writeJson } from '../../wire/json-writer.ts';
 import type { RenderedRequest } from '../codec.ts';
 import type { TranslationNotes } from '../translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
-import { type Draft, limitMarks, type RenderContext, startRendering } from './render-context.ts';
+import { type Draft, dropMark, limitMarks, type RenderContext, startRendering } from './render-context.ts';
 import { renderOutputLimit, renderSampling, renderStop } from './render-limits.ts';
 import { renderTools } from './render-tools.ts';
 import { renderTurns } from './render-turns.ts';
@@ -19,6 +19,7 @@ export function renderRequest(
   const context = startRendering(request, traits, notes);
   const messages = renderTurns(context);
   limitMarks(context);
+  dropMark(request.cache_mark, context);
   const stop = renderStop(context);
   const body = {
     model: traits.model,

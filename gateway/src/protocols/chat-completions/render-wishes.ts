@@ -1,7 +1,7 @@
 /** Owns writing what is asked of the answer beside its tools and limits: thought, form, length, search; and for whom it is. */
 import { createHash } from 'node:crypto';
 import { RawJson } from '../../wire/json-writer.ts';
-import { aliasName } from '../tool-names.ts';
+import { aliasText } from '../tool-names.ts';
 import { refuseMember } from '../translation-notes.ts';
 import { nearestEffort, wishedEffort } from './choose-effort.ts';
 import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
@@ -45,7 +45,7 @@ export function renderOutputFormat(context: RenderContext): Draft {
     throw refuseMember(word, `${modelWord(context)} cannot answer to a schema; leave it out or use another model`);
   }
   const json_schema = {
-    name: aliasName(format.name || FORMAT_NAME, FORMAT_NAME_CHARS_MAX),
+    name: aliasText(format.name || FORMAT_NAME, FORMAT_NAME_CHARS_MAX),
     description: format.description ?? undefined,
     schema: new RawJson(format.schema),
     strict: renderStrict(format, word, context),

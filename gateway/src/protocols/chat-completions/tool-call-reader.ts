@@ -3,7 +3,7 @@
  * when a call has begun. Reads deltas and whole messages alike. Wire reference A.7, C.4 and vectors 6 to 9.
  */
 import { asObject, asText, type JsonObject } from '../json.ts';
-import { aliasId } from '../tool-names.ts';
+import { aliasText } from '../tool-names.ts';
 import type { EventQueue } from './event-queue.ts';
 import { TOOL_CALLS_MAX } from './stream-grammar.ts';
 
@@ -148,10 +148,10 @@ export class ToolCallReader {
   #mintId(answerId: string): string {
     const stem = answerId === '' ? 'call' : `call_${answerId}`;
     let ordinal = this.#idsGiven.size;
-    let id = aliasId(`${stem}_${ordinal}`, ID_CHARS_MAX);
+    let id = aliasText(`${stem}_${ordinal}`, ID_CHARS_MAX);
     while (this.#idsGiven.has(id)) {
       ordinal += 1;
-      id = aliasId(`${stem}_${ordinal}`, ID_CHARS_MAX);
+      id = aliasText(`${stem}_${ordinal}`, ID_CHARS_MAX);
     }
     return id;
   }

@@ -5,7 +5,7 @@
 import type { GenerationEvent, PartOpening } from '../../generation/event.ts';
 import type { JsonText } from '../../generation/part.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
-import { aliasId } from '../tool-names.ts';
+import { aliasText } from '../tool-names.ts';
 import { elementTexts, memberText } from './exact-json.ts';
 import { OpaqueBlock } from './parse-answer-opaque.ts';
 import { parseCitation } from './parse-citation.ts';
@@ -49,7 +49,7 @@ export function startBlockParser(block: JsonObject, json: JsonText, place: Block
       const name = asText(block.name);
       if (name === null) return 'a tool_use block without a name';
       const part = place.takePart();
-      const id = asText(block.id) ?? aliasId(`toolu_${place.answerId}_${part}`, CALL_ID_CHARS_MAX);
+      const id = asText(block.id) ?? aliasText(`toolu_${place.answerId}_${part}`, CALL_ID_CHARS_MAX);
       return new CallBlock({ kind: 'tool_call', id, name, tool: 'function' }, inputOf(block, json), part);
     }
     default:

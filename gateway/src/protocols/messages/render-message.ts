@@ -2,7 +2,7 @@
 import type { FinishReason } from '../../generation/event.ts';
 import type { WritableJson } from '../../wire/json-writer.ts';
 import type { AnswerContext } from '../codec.ts';
-import { aliasId } from '../tool-names.ts';
+import { aliasText } from '../tool-names.ts';
 import { renderStopReason } from './stop-reasons.ts';
 
 const CALL_ID_CHARS_MAX = 128;
@@ -64,8 +64,8 @@ export function renderMessage(
 export function startCallIds(answerId: string): (id: string) => string {
   const given = new Set<string>();
   return (id) => {
-    const named = aliasId(id === '' ? `toolu_${answerId}_${given.size}` : id, CALL_ID_CHARS_MAX);
-    const unique = given.has(named) ? aliasId(`${id} ${given.size}`, CALL_ID_CHARS_MAX) : named;
+    const named = aliasText(id === '' ? `toolu_${answerId}_${given.size}` : id, CALL_ID_CHARS_MAX);
+    const unique = given.has(named) ? aliasText(`${id} ${given.size}`, CALL_ID_CHARS_MAX) : named;
     given.add(unique);
     return unique;
   };

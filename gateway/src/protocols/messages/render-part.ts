@@ -4,7 +4,7 @@
  */
 import type { Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../generation/part.ts';
 import { RawJson } from '../../wire/json-writer.ts';
-import { aliasId, aliasName } from '../tool-names.ts';
+import { aliasText } from '../tool-names.ts';
 import type { TranslationNotes } from '../translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
@@ -67,7 +67,7 @@ export function plainText(text: string): WrittenBlock | null {
 
 /** The name by which the host knows a tool. */
 export function renderToolName(name: string, restored: Map<string, string>): string {
-  const alias = aliasName(name, NAME_CHARS_MAX);
+  const alias = aliasText(name, NAME_CHARS_MAX);
   if (alias !== name) restored.set(alias, name);
   return alias;
 }
@@ -94,7 +94,7 @@ function renderCall(part: ToolCallPart, path: string, { restored }: PartContext)
   const input = part.tool === 'custom' ? { input: part.arguments } : new RawJson(exactArguments(part.arguments, path));
   return {
     type: 'tool_use',
-    id: aliasId(part.id, NAME_CHARS_MAX),
+    id: aliasText(part.id, NAME_CHARS_MAX),
     name: renderToolName(part.name, restored),
     input,
     cache_control: renderCacheMark(part.cache_mark),
@@ -104,7 +104,7 @@ function renderCall(part: ToolCallPart, path: string, { restored }: PartContext)
 function renderResult(part: ToolResultPart, path: string, context: PartContext): WrittenBlock {
   return {
     type: 'tool_result',
-    tool_use_id: aliasId(part.call_id, NAME_CHARS_MAX),
+    tool_use_id: aliasText(part.call_id, NAME_CHARS_MAX),
     content: renderResultContent(part.parts, path, context),
     is_error: part.is_error ? true : undefined,
     cache_control: renderCacheMark(part.cache_mark),

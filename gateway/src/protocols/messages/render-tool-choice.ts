@@ -1,6 +1,6 @@
 /** Owns writing which tools may or must be called, and how many at once. Source: wire reference B.9 and C.1. */
 import type { GenerationRequest, ToolChoice } from '../../generation/request.ts';
-import { aliasName } from '../tool-names.ts';
+import { aliasText } from '../tool-names.ts';
 import { refuseMember } from '../translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 import type { OutputForm } from './choose-output-form.ts';
@@ -60,7 +60,7 @@ function writeChoice(choice: ToolChoice): WrittenChoice {
     case 'required':
       return { type: 'any' };
     case 'tool':
-      return { type: 'tool', name: aliasName(choice.name, NAME_CHARS_MAX) };
+      return { type: 'tool', name: aliasText(choice.name, NAME_CHARS_MAX) };
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' };
   }

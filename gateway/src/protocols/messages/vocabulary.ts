@@ -11,16 +11,22 @@ const KEPT_TYPES: ReadonlyMap<number, string> = new Map([
   [413, 'request_too_large'],
 ]);
 
+/**
+ * Beside the refusal of `thread`: by it the tool runner of Anthropic's SDK (1.11), which asks for a thread by itself, knows to go
+ * on without one.
+ */
+const THREADLESS = { error_code: 'thread_unsupported_request', unsupported: ['model'] };
+
 /** `{"type":"error","error":{"type","message"},"request_id"}`; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
   const kept = failure.details.status;
   const type = (kept === undefined ? null : KEPT_TYPES.get(kept)) ?? FAILURE_KINDS[failure.kind].messages.type;
-  const { tokens } = failure.details;
+  const { tokens, param } = failure.details;
   const words = tokens === undefined ? failure.message : overContext(tokens);
   const repeated = failure.status('messages') >= 500 ? ` (request id ${requestId})` : '';
   return JSON.stringify({
     type: 'error',
-    error: { type, message: `${words}${repeated}` },
+    error: { type, message: `${words}${repeated}`, details: param === 'thread' ? THREADLESS : undefined },
     request_id: requestId,
   });
 }
