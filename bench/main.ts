@@ -15,7 +15,7 @@ function report(line: string): void {
 
 /** Resolves with the exit status: 0, or 1 where `--strict` and a target does not hold. */
 async function runBench(options: BenchOptions): Promise<number> {
-  const { cases, rounds, timing } = options;
+  const { cases, rounds, timing, rehearsal } = options;
   const machine = readMachineFacts();
   const rig = await startRig(options.tollgateCommand);
   try {
@@ -27,16 +27,16 @@ async function runBench(options: BenchOptions): Promise<number> {
       upstreamPid: rig.upstreamPid,
       rounds,
       timing,
+      rehearsal,
       onProgress: report,
     });
     const names = options.subjects.map(({ name }) => name);
     const rows = summarize(measurements, cases, names);
     const targets = judgeTargets(measurements, cases);
-    const titles = new Map(options.subjects.map(({ name, title }) => [name, title]));
 
     const parts = [
       renderMachine(machine),
-      ...cases.map((benchCase) => renderCase(benchCase, rows, measurements, titles)),
+      ...cases.map((benchCase) => renderCase(benchCase, rows, measurements, options.subjects)),
       renderTargets(targets, cases),
       renderGaps(skipped, leftOut),
     ];

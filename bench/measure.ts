@@ -5,6 +5,7 @@ import type { LoadPlan, LoadResult } from './load/load-plan.ts';
 import { type MemorySample, readMemory } from './process/process-usage.ts';
 import { resetPeakMemory } from './process/reset-peak-memory.ts';
 import { startGroup } from './process/start-group.ts';
+import { CALL_PATH } from './protocol.ts';
 import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
 
 const LOAD_SCRIPT = fileURLToPath(new URL('load/main.ts', import.meta.url));
@@ -39,7 +40,10 @@ async function runLoadProcess(plan: LoadPlan): Promise<LoadResult> {
   }
 }
 
-/** Loads a running subject from a process of its own and reads what it cost. Failed calls are in the result, not thrown. */
+/**
+ * Loads a running subject from a process of its own and reads what it cost. Failed calls are in the result, not thrown.
+ * Throws where the case has no call in the format of the subject's clients.
+ */
 export async function measure(
   subject: Subject,
   running: RunningSubject,
@@ -48,14 +52,16 @@ export async function measure(
   round: number,
   timing: Timing,
 ): Promise<Measurement> {
-  const { port, path, headers, group } = running;
+  const call = benchCase.calls[subject.protocol];
+  if (call === undefined) throw new Error(`case ${benchCase.name}: found no call of ${subject.protocol} clients`);
+  const { port, headers, group } = running;
   const peakIsOwn = resetPeakMemory(group.pid);
   const load = await runLoadProcess({
     port,
-    path,
+    path: CALL_PATH[subject.protocol],
     headers,
-    body: benchCase.renderBody(),
-    expect: benchCase.expect,
+    body: call.renderBody(),
+    expect: call.expect,
     connections: benchCase.connections,
     warmupMs: timing.warmupMs,
     windowMs: timing.windowMs,

@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly cases: readonly BenchCase[];
   readonly rounds: number;
   readonly timing: Timing;
+  /** Of the uncounted pass before the rounds. */
+  readonly rehearsal: Timing;
   /** File for the whole result; null: a summary as one line on standard output. */
   readonly jsonFile: string | null;
   readonly strict: boolean;
@@ -20,11 +22,12 @@ export interface BenchOptions {
 }
 
 export const USAGE_TEXT = `bench/main.ts: CPU, latency and memory per call, on one upstream and one machine
-  --only A,B       subjects: ${SUBJECTS.map(({ name }) => name).join(', ')} (default: all that run here)
+  --only A,B       subjects (default: all that run here):
+                   ${SUBJECTS.map(({ name }) => name).join(', ')}
   --case A,B       cases: ${CASES.map(({ name }) => name).join(', ')} (default: all)
   --seconds N      timed seconds per measurement, 0.2 to 60 (default 2.2)
   --rounds N       rounds over all subjects, 1 to 20 (default 3)
-  --quick          one short round: at most 45 seconds, rough numbers
+  --quick          one short round: under a minute, rough numbers
   --json FILE      the whole result as JSON into FILE, not a summary on standard output
   --skip-portkey   leave Portkey out (the first run installs it from npm)
   --tollgate PATH  the launcher to measure (default: this checkout's bin/tollgate)
@@ -57,11 +60,20 @@ function parseNumber(flag: string, text: string | undefined, least: number, most
   throw new WrongUsage(`${flag}: found "${text}", expected a number from ${least} to ${most}`);
 }
 
-function chooseTiming(quick: boolean, seconds: number | null): Timing {
-  const defaults = quick
-    ? { warmupMs: 300, windowMs: 800, settleMs: 100 }
+interface Timings {
+  readonly timing: Timing;
+  readonly rehearsal: Timing;
+}
+
+/** The quick times fit a paced stream, which lasts a second, into one rehearsal and one round each. */
+function chooseTimings(quick: boolean, seconds: number | null): Timings {
+  const timing = quick
+    ? { warmupMs: 200, windowMs: 700, settleMs: 50 }
     : { warmupMs: 600, windowMs: 2200, settleMs: 300 };
-  return seconds === null ? defaults : { ...defaults, windowMs: seconds * 1000 };
+  return {
+    timing: seconds === null ? timing : { ...timing, windowMs: seconds * 1000 },
+    rehearsal: quick ? { warmupMs: 250, windowMs: 350, settleMs: 0 } : { warmupMs: 300, windowMs: 500, settleMs: 0 },
+  };
 }
 
 /** Parses the arguments after the script's name; null where help was asked for. Throws WrongUsage. */
@@ -83,7 +95,7 @@ export function parseOptions(args: readonly string[]): BenchOptions | null {
     ),
     cases: chooseNamed('--case', values.case, CASES),
     rounds: rounds ?? (values.quick ? 1 : 3),
-    timing: chooseTiming(values.quick, parseNumber('--seconds', values.seconds, 0.2, 60)),
+    ...chooseTimings(values.quick, parseNumber('--seconds', values.seconds, 0.2, 60)),
     jsonFile: values.json === undefined ? null : resolve(values.json),
     strict: values.strict,
     tollgateCommand: values.tollgate === undefined ? OWN_TOLLGATE : resolve(values.tollgate),

@@ -4,7 +4,7 @@ import type { MachineFacts } from './machine.ts';
 import type { Measurement } from './measure.ts';
 import type { SkippedSubject } from './rig.ts';
 import type { LeftOut } from './run-rounds.ts';
-import type { SubjectName } from './subjects/subject.ts';
+import type { Subject } from './subjects/subject.ts';
 import { type Ratio, type Row, ratioOf } from './summarize.ts';
 import type { JudgedTarget, Verdict } from './targets.ts';
 
@@ -46,20 +46,24 @@ export function renderMachine(facts: MachineFacts): string {
   );
 }
 
-/** The table of one case. Paced streams show the time to the first event, all others the time of the whole call. */
+/**
+ * The table of one case. Paced streams show the time to the first event, all others the time of the whole call. Only what
+ * has chat clients is compared with the bare proxy, which relays their calls: those of others have other bytes.
+ */
 export function renderCase(
   benchCase: BenchCase,
   rows: readonly Row[],
   measurements: readonly Measurement[],
-  titles: ReadonlyMap<SubjectName, string>,
+  subjects: readonly Subject[],
 ): string {
   const { unit } = benchCase;
   const waits = unit === 'event' ? 'first event' : 'call';
   const own = rows.filter((row) => row.case === benchCase.name);
+  const comparable = new Set(subjects.filter(({ protocol }) => protocol === 'chat').map(({ name }) => name));
   const lines = own.map((row) => [
-    titles.get(row.subject) ?? row.subject,
+    subjects.find(({ name }) => name === row.subject)?.title ?? row.subject,
     renderNumber(row.cpuMicros, 1),
-    renderRatio(ratioOf(measurements, benchCase, row.subject, 'bare')),
+    comparable.has(row.subject) ? renderRatio(ratioOf(measurements, benchCase, row.subject, 'bare')) : MISSING,
     renderNumber(row.perSecondPerCore, 0),
     renderNumber(row.perSecond, 0),
     renderNumber(unit === 'event' ? row.firstP50Ms : row.callP50Ms, 2),

@@ -8,9 +8,11 @@ import { CASES } from './cases.ts';
 import { measure } from './measure.ts';
 import { measureOpenStreams } from './memory/measure-open-streams.ts';
 import { measureStalledReaders } from './memory/measure-stalled-readers.ts';
+import { CALL_PATH } from './protocol.ts';
 import { type Rig, startRig } from './rig.ts';
-import type { RunningSubject } from './subjects/subject.ts';
-import { tollgate } from './subjects/tollgate.ts';
+import { runRounds } from './run-rounds.ts';
+import type { RunningSubject, Subject } from './subjects/subject.ts';
+import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m } from './subjects/tollgate.ts';
 
 const FAKE = fileURLToPath(new URL('testing/fake-tollgate.ts', import.meta.url));
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -32,8 +34,8 @@ afterAll(async () => {
 });
 
 function target() {
-  const { port, path, headers, group } = running;
-  return { port, path, headers, pid: group.pid };
+  const { port, headers, group } = running;
+  return { port, path: CALL_PATH.chat, headers, pid: group.pid };
 }
 
 describe('the rig', () => {
@@ -47,6 +49,34 @@ describe('the rig', () => {
     expect(load.cpuMs.subject).toBeGreaterThan(0);
     expect(load.cpuMs.upstream).toBeGreaterThanOrEqual(0);
     expect(memory.map(({ name }) => name).sort()).toEqual(['bun.exe', 'tollgate']);
+  });
+
+  test('points each Tollgate at an upstream of its format, and says which pairs it leaves out', async () => {
+    const subjects = new Map<Subject, RunningSubject>();
+    for (const subject of [tollgateC2m, tollgateM2m, tollgateM2c]) subjects.set(subject, await rig.start(subject));
+    const timing = { warmupMs: 50, windowMs: 100, settleMs: 0 };
+    const { measurements, leftOut } = await runRounds({
+      cases: CASES.filter(({ name }) => name === 'burst' || name === 'agent'),
+      subjects,
+      upstreamPid: rig.upstreamPid,
+      rounds: 1,
+      timing,
+      rehearsal: timing,
+      onProgress: () => {},
+    });
+    for (const { group } of subjects.values()) await group.stop();
+    expect(measurements).toMatchObject([{ subject: 'tollgate-m2m', case: 'burst', load: { failures: 0 } }]);
+    expect(measurements[0]?.load.calls).toBeGreaterThan(5);
+    const reasons = leftOut.map(({ subject, case: name, reason }) => [subject, name, reason.replace(/^\d+ /, '')]);
+    const cannot = (path: string, endpoint: string) =>
+      `failed calls in the rehearsal; status: found 501, expected 200; no ${path} from ${endpoint}`;
+    expect(reasons).toEqual([
+      ['tollgate-m2m', 'agent', 'the case has no call of messages clients'],
+      ['tollgate-m2c', 'agent', 'the case has no call of messages clients'],
+      ['tollgate-c2m', 'burst', cannot('/v1/chat/completions', '/messages')],
+      ['tollgate-m2c', 'burst', cannot('/v1/messages', '/chat/completions')],
+      ['tollgate-c2m', 'agent', cannot('/v1/chat/completions', '/messages')],
+    ]);
   });
 
   test('counts open streams and what they cost', async () => {

@@ -3,20 +3,19 @@ import type { BenchCase, CaseName } from './cases.ts';
 import { type Measurement, measure, type Timing } from './measure.ts';
 import type { RunningSubject, Subject, SubjectName } from './subjects/subject.ts';
 
-/** The untimed first pass, which lets every subject compile its hot paths and shows which cases it cannot answer. */
-const REHEARSAL: Timing = { warmupMs: 300, windowMs: 500, settleMs: 0 };
-
 export interface Rounds {
   readonly cases: readonly BenchCase[];
   readonly subjects: ReadonlyMap<Subject, RunningSubject>;
   readonly upstreamPid: number;
   readonly rounds: number;
   readonly timing: Timing;
+  /** Of the uncounted first pass, which lets every subject compile its hot paths and shows what it cannot answer. */
+  readonly rehearsal: Timing;
   /** Hears of each finished round. */
   onProgress(line: string): void;
 }
 
-/** A pair of subject and case that is not measured, because the subject does not answer the case rightly. */
+/** A pair of subject and case that is not measured: the case is not for it, or it does not answer the case rightly. */
 export interface LeftOut {
   readonly subject: SubjectName;
   readonly case: CaseName;
@@ -29,12 +28,25 @@ function rotate<Entry>(entries: readonly Entry[], start: number): Entry[] {
   return [...entries.slice(at), ...entries.slice(0, at)];
 }
 
+/** The pairs of a case and a subject whose clients' format the case has no call in. */
+function findUncalled({ cases, subjects }: Rounds): LeftOut[] {
+  return cases.flatMap((benchCase) =>
+    [...subjects.keys()]
+      .filter(({ protocol }) => benchCase.calls[protocol] === undefined)
+      .map(({ name, protocol }) => ({
+        subject: name,
+        case: benchCase.name,
+        reason: `the case has no call of ${protocol} clients`,
+      })),
+  );
+}
+
 /** Runs a rehearsal and `rounds` rounds. A pair whose rehearsal has a failed call is left out of the rounds. */
 export async function runRounds(plan: Rounds): Promise<{ measurements: Measurement[]; leftOut: LeftOut[] }> {
-  const leftOut: LeftOut[] = [];
+  const leftOut = findUncalled(plan);
   const measurements: Measurement[] = [];
   for (let round = 0; round <= plan.rounds; round += 1) {
-    const timing = round === 0 ? REHEARSAL : plan.timing;
+    const timing = round === 0 ? plan.rehearsal : plan.timing;
     for (const benchCase of plan.cases) {
       for (const [subject, running] of rotate([...plan.subjects], round)) {
         if (leftOut.some((pair) => pair.subject === subject.name && pair.case === benchCase.name)) continue;

@@ -69,21 +69,46 @@ describe('ratios', () => {
 
 describe('targets', () => {
   const verdicts = (measurements: readonly Measurement[]) =>
-    judgeTargets(measurements, [PLAIN]).map(({ against, verdict }) => `${against}: ${verdict}`);
+    judgeTargets(measurements, [PLAIN]).map(({ subject, against, verdict }) => `${subject} / ${against}: ${verdict}`);
+  const translated = (measurements: readonly Measurement[]) =>
+    verdicts(measurements).filter((line) => line.includes('tollgate-'));
 
   test('are met up to the bound, missed beyond it, and open where a side is missing', () => {
-    expect(verdicts(ROUNDS)).toEqual(['bare: met', 'tollgate: not measured']);
+    const open = ['tollgate-c2m / tollgate: not measured', 'tollgate-m2c / tollgate-m2m: not measured'];
+    expect(verdicts(ROUNDS)).toEqual(['tollgate / bare: met', 'portkey / tollgate: not measured', ...open]);
     const portkey = measurement('portkey', 1, 599);
     expect(verdicts([measurement('tollgate', 1, 64), measurement('bare', 1, 40), portkey])).toEqual([
-      'bare: met',
-      'tollgate: missed',
+      'tollgate / bare: met',
+      'portkey / tollgate: missed',
+      ...open,
     ]);
-    expect(verdicts([measurement('tollgate', 1, 65), measurement('bare', 1, 40)])[0]).toBe('bare: missed');
+    expect(verdicts([measurement('tollgate', 1, 65), measurement('bare', 1, 40)])[0]).toBe('tollgate / bare: missed');
+  });
+
+  test('of translation compare with the same client’s calls to an upstream of its own format', () => {
+    const own = [measurement('tollgate', 1, 50), measurement('tollgate-m2m', 1, 100)];
+    const both = (c2m: number, m2c: number) => [
+      ...own,
+      measurement('tollgate-c2m', 1, c2m),
+      measurement('tollgate-m2c', 1, m2c),
+    ];
+    expect(translated(both(80, 161))).toEqual(['tollgate-c2m / tollgate: met', 'tollgate-m2c / tollgate-m2m: missed']);
+    expect(translated(both(81, 160))).toEqual(['tollgate-c2m / tollgate: missed', 'tollgate-m2c / tollgate-m2m: met']);
+  });
+
+  test('of translation are set for plain calls and both kinds of streams', () => {
+    const names = judgeTargets([], CASES).filter(({ subject }) => subject !== 'tollgate' && subject !== 'portkey');
+    expect(names.map((target) => `${target.case}: ${target.subject} ${target.bound} ${target.value}`)).toEqual(
+      ['plain', 'burst', 'paced'].flatMap((name) => [
+        `${name}: tollgate-c2m at most 1.6`,
+        `${name}: tollgate-m2c at most 1.6`,
+      ]),
+    );
   });
 
   test('are not met by calls that failed', () => {
     expect(verdicts([...ROUNDS, measurement('tollgate', 4, 40, 1), measurement('bare', 4, 40)])[0]).toBe(
-      'bare: failed',
+      'tollgate / bare: failed',
     );
   });
 });

@@ -13,6 +13,9 @@ interface Target {
   readonly value: number;
 }
 
+/** What translation may cost: against the same call, from the same client, with an upstream of the client's own format. */
+const TRANSLATED_AT_MOST = 1.6;
+
 /** `failed`: measured with failed calls, so that the ratio proves nothing. */
 export type Verdict = 'met' | 'missed' | 'failed' | 'not measured';
 
@@ -27,6 +30,10 @@ const TARGETS: readonly Target[] = [
   { case: 'burst', subject: 'tollgate', against: 'bare', bound: 'at most', value: 1.3 },
   { case: 'paced', subject: 'tollgate', against: 'bare', bound: 'at most', value: 1.3 },
   { case: 'agent', subject: 'tollgate', against: 'bare', bound: 'at most', value: 1.5 },
+  ...(['plain', 'burst', 'paced'] as const).flatMap((name): Target[] => [
+    { case: name, subject: 'tollgate-c2m', against: 'tollgate', bound: 'at most', value: TRANSLATED_AT_MOST },
+    { case: name, subject: 'tollgate-m2c', against: 'tollgate-m2m', bound: 'at most', value: TRANSLATED_AT_MOST },
+  ]),
 ];
 
 function judge(target: Target, ratio: Ratio | null, failures: number): Verdict {

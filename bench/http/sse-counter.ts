@@ -1,41 +1,56 @@
 /** Owns the counting of server-sent events in a body that arrives in arbitrary pieces. Does not parse their content. */
+import type { Protocol } from '../protocol.ts';
 
 export interface SseCounter {
   push(bytes: Buffer): void;
-  /** Records with a `data:` line so far, the end mark `[DONE]` not counted; comments are no records. */
+  /** Records with a `data:` line so far, chat's end mark `[DONE]` not counted; comments are no records. */
   readonly events: number;
-  /** True once the last record was `data: [DONE]` and the body ended with it. */
+  /** True once the last record was the format's end mark and the body ended with it: `[DONE]`, or a `message_stop`. */
   readonly finished: boolean;
+  /** On messages: the data of the last `message_delta`, which says why the answer ended and what it used; else null. */
+  readonly closingData: string | null;
 }
 
 const LF = 10;
 const LETTER_D = 100;
+const LETTER_E = 101;
+const LETTER_M = 109;
 const DONE = Buffer.from('data: [DONE]');
+const DATA_CHARS = 'data: '.length;
+const EVENT_CHARS = 'event: '.length;
 
 /** A counter for one body. `onEvent` hears of each counted record. */
-export function createSseCounter(onEvent: () => void): SseCounter {
+export function createSseCounter(protocol: Protocol, onEvent: () => void): SseCounter {
   let events = 0;
   let finished = false;
   let recordHasData = false;
   let recordIsDone = false;
+  /** Only of records that frame a message: text events need none, and they are many. */
+  let recordName = '';
+  let closingData: string | null = null;
   let heldLine = Buffer.alloc(0);
 
   function endRecord(): void {
     if (recordIsDone) finished = true;
     else if (recordHasData) {
-      finished = false;
+      finished = recordName === 'message_stop';
       events += 1;
       onEvent();
     }
     recordHasData = false;
     recordIsDone = false;
+    recordName = '';
   }
 
   function takeLine(bytes: Buffer, from: number, to: number): void {
     if (to === from) endRecord();
     else if (bytes[from] === LETTER_D) {
       recordHasData = true;
-      recordIsDone = to - from === DONE.length && bytes.compare(DONE, 0, DONE.length, from, to) === 0;
+      if (protocol === 'chat') {
+        recordIsDone = to - from === DONE.length && bytes.compare(DONE, 0, DONE.length, from, to) === 0;
+      } else if (recordName === 'message_delta') closingData = bytes.toString('utf8', from + DATA_CHARS, to);
+    } else if (protocol === 'messages' && bytes[from] === LETTER_E && bytes[from + EVENT_CHARS] === LETTER_M) {
+      recordName = bytes.toString('latin1', from + EVENT_CHARS, to);
     }
   }
 
@@ -63,6 +78,9 @@ export function createSseCounter(onEvent: () => void): SseCounter {
     },
     get finished() {
       return finished && heldLine.length === 0 && !recordHasData;
+    },
+    get closingData() {
+      return closingData;
     },
   };
 }

@@ -1,7 +1,11 @@
 /** Owns the shapes of one load run: what to send where, and what came of it. */
 
-/** What a complete, right answer is: one JSON body, or a stream of exactly so many events and `[DONE]`. */
-export type ExpectedAnswer = { readonly kind: 'json' } | { readonly kind: 'stream'; readonly events: number };
+import type { Protocol } from '../protocol.ts';
+
+/** What a complete, right answer is: one JSON body, or a stream of exactly so many events and the end mark of its format. */
+export type ExpectedAnswer =
+  | { readonly protocol: Protocol; readonly kind: 'json' }
+  | { readonly protocol: Protocol; readonly kind: 'stream'; readonly events: number };
 
 export interface LoadPlan {
   /** Port on 127.0.0.1. */

@@ -1,6 +1,8 @@
 /** Tests the load generator against the bench's own upstream, and against servers that answer wrongly. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { CASES } from '../cases.ts';
+import { CALL_PATH, type Protocol } from '../protocol.ts';
+import { STREAM_EVENTS } from '../upstream/answer-content.ts';
 import { startUpstream, type Upstream } from '../upstream/start-upstream.ts';
 import type { LoadPlan, LoadResult } from './load-plan.ts';
 import { runLoad } from './run-load.ts';
@@ -12,15 +14,15 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-function planFor(port: number, name: string): LoadPlan {
-  const benchCase = CASES.find((one) => one.name === name);
-  if (benchCase === undefined) throw new Error(`no case ${name}`);
+function planFor(port: number, name: string, protocol: Protocol = 'chat'): LoadPlan {
+  const call = CASES.find((one) => one.name === name)?.calls[protocol];
+  if (call === undefined) throw new Error(`no ${protocol} call in case ${name}`);
   return {
     port,
-    path: '/v1/chat/completions',
+    path: CALL_PATH[protocol],
     headers: {},
-    body: benchCase.renderBody(),
-    expect: benchCase.expect,
+    body: call.renderBody(),
+    expect: call.expect,
     connections: 3,
     warmupMs: 20,
     windowMs: 80,
@@ -50,22 +52,31 @@ async function loadOn(reply: string, close: boolean): Promise<LoadResult> {
 const JSON_BODY = JSON.stringify({ choices: [{ finish_reason: 'stop' }], usage: { total_tokens: 123 } });
 
 describe('a load run', () => {
-  test.each(['plain', 'burst', 'agent'])('%s: every call is answered, counted and timed', async (name) => {
-    const result = await runLoad(planFor(upstream.port, name));
+  test.each([
+    ['plain', 'chat'],
+    ['burst', 'chat'],
+    ['agent', 'chat'],
+    ['plain', 'messages'],
+    ['burst', 'messages'],
+  ] as const)('%s, %s: every call is answered, counted and timed', async (name, protocol) => {
+    const result = await runLoad(planFor(upstream.port, name, protocol));
     expect(result.firstFailure).toBeNull();
     expect(result.calls).toBeGreaterThan(3);
     expect(result.reconnects).toBe(0);
-    expect(result.events).toBeGreaterThanOrEqual(name === 'burst' ? (result.calls - 3) * 100 : 0);
+    expect(result.events).toBeGreaterThanOrEqual(name === 'burst' ? (result.calls - 3) * STREAM_EVENTS[protocol] : 0);
     expect(result.callMs.p50).toBeGreaterThan(0);
     expect(result.callMs.p99).toBeGreaterThanOrEqual(result.firstMs.p50 ?? 0);
     expect(Object.keys(result.cpuMs).sort()).toEqual(['load', 'subject']);
   });
 
   test('paced streams give events while they run, near one per 10 ms and connection', async () => {
-    const result = await runLoad({ ...planFor(upstream.port, 'paced'), warmupMs: 50, windowMs: 300 });
-    expect(result.firstFailure).toBeNull();
-    expect(result.events).toBeGreaterThan(40);
-    expect(result.events).toBeLessThan(110);
+    const plans = (['chat', 'messages'] as const).map((protocol) => planFor(upstream.port, 'paced', protocol));
+    const results = await Promise.all(plans.map((plan) => runLoad({ ...plan, warmupMs: 50, windowMs: 300 })));
+    for (const { firstFailure, events } of results) {
+      expect(firstFailure).toBeNull();
+      expect(events).toBeGreaterThan(40);
+      expect(events).toBeLessThan(110);
+    }
   });
 
   test('a failing server is counted, named, and not hammered', async () => {

@@ -59,7 +59,7 @@ function callNeighbour(plan: StalledReadersPlan, windowMs: number) {
     path,
     headers,
     body: NEIGHBOUR_BODY,
-    expect: { kind: 'json' },
+    expect: { protocol: 'chat', kind: 'json' },
     connections: NEIGHBOUR_CONNECTIONS,
     warmupMs: 100,
     windowMs,

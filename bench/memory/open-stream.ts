@@ -36,7 +36,7 @@ export async function openStream(target: StreamTarget, model: UpstreamModel): Pr
   opened.promise.catch(() => {});
   let bodyBytes = 0;
   let ended: string | null = null;
-  const counter = createSseCounter(() => {
+  const counter = createSseCounter('chat', () => {
     if (counter.events === 1) opened.resolve();
   });
 

@@ -1,8 +1,8 @@
 /** Owns what both memory tools share on the command line: which gateway they look at, and how the result is printed. */
 import { parseArgs } from 'node:util';
 import { exitOnSignals } from '../process/exit-on-signals.ts';
+import { CALL_PATH } from '../protocol.ts';
 import { OWN_TOLLGATE, startRig } from '../rig.ts';
-import { CHAT_PATH } from '../subjects/subject.ts';
 import { SUBJECTS } from '../subjects/subjects.ts';
 import type { StreamTarget } from './open-stream.ts';
 
@@ -20,7 +20,11 @@ interface Flags {
   readonly seconds: string | undefined;
 }
 
-const USAGE_TEXT = `  --subject NAME   start the upstream and this subject: ${SUBJECTS.map(({ name }) => name).join(', ')} (default tollgate)
+/** The memory tools open chat streams. */
+const CHAT_SUBJECTS = SUBJECTS.filter(({ protocol }) => protocol === 'chat');
+
+const USAGE_TEXT = `  --subject NAME   start the upstream and this subject (default tollgate):
+                   ${CHAT_SUBJECTS.map(({ name }) => name).join(', ')}
   --url URL        or look at a gateway that runs: http://127.0.0.1:PORT, its upstream being the bench's
   --key KEY        its API key (or TOLLGATE_KEY in the environment)
   --pid PID        its process
@@ -39,19 +43,19 @@ function parseRunning(flags: Flags): MemoryTarget {
   const key = flags.key ?? process.env.TOLLGATE_KEY;
   return {
     port: Number(match[1]),
-    path: CHAT_PATH,
+    path: CALL_PATH.chat,
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     pid: parseBounded('--pid', flags.pid ?? '', 0, 1, 2 ** 22),
   };
 }
 
 async function runOnSubject<Result>(name: string, run: (target: MemoryTarget) => Promise<Result>): Promise<Result> {
-  const subject = SUBJECTS.find((one) => one.name === name);
+  const subject = CHAT_SUBJECTS.find((one) => one.name === name);
   if (subject === undefined) throw new Error(`--subject: found "${name}"\n${USAGE_TEXT}`);
   const rig = await startRig(OWN_TOLLGATE);
   try {
-    const { group, port, path, headers } = await rig.start(subject);
-    return await run({ port, path, headers, pid: group.pid });
+    const { group, port, headers } = await rig.start(subject);
+    return await run({ port, path: CALL_PATH.chat, headers, pid: group.pid });
   } finally {
     await rig.stop();
   }

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../process/free-port.ts';
 import { startServing } from './start-serving.ts';
-import { CHAT_PATH, type Subject, SubjectUnavailable } from './subject.ts';
+import { type Subject, SubjectUnavailable } from './subject.ts';
 
 const TEMP_KINDS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
@@ -35,6 +35,7 @@ ${TEMP_KINDS.map((kind) => `  ${kind}_temp_path ${dir}/${kind};\n`).join('')}  c
 export const nginx: Subject = {
   name: 'nginx',
   title: 'nginx, blind',
+  protocol: 'chat',
   async start({ upstreamPort, scratchDir }) {
     const command = Bun.which('nginx');
     if (command === null) throw new SubjectUnavailable('nginx is not installed (not found on PATH)');
@@ -47,6 +48,6 @@ export const nginx: Subject = {
       port,
       async () => {},
     );
-    return { group, port, path: CHAT_PATH, headers: {} };
+    return { group, port, headers: {} };
   },
 };

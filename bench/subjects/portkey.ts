@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { findFreePort } from '../process/free-port.ts';
 import { startGroup } from '../process/start-group.ts';
 import { startServing } from './start-serving.ts';
-import { CHAT_PATH, type Subject, SubjectUnavailable } from './subject.ts';
+import { type Subject, SubjectUnavailable } from './subject.ts';
 
 const VERSION = '1.15.2';
 const INSTALL_TIMEOUT_MS = 120_000;
@@ -38,6 +38,7 @@ async function install(): Promise<void> {
 export const portkey: Subject = {
   name: 'portkey',
   title: `Portkey ${VERSION}`,
+  protocol: 'chat',
   async start({ upstreamPort }) {
     if (Bun.which('node') === null) throw new SubjectUnavailable('Portkey needs node, which is not on PATH');
     if (Bun.which('npm') === null) throw new SubjectUnavailable('Portkey is installed by npm, which is not on PATH');
@@ -51,7 +52,6 @@ export const portkey: Subject = {
     return {
       group,
       port,
-      path: CHAT_PATH,
       headers: {
         authorization: 'Bearer x',
         'x-portkey-provider': 'openai',

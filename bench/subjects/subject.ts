@@ -1,7 +1,9 @@
 /** Owns the shape of what is measured: how it is started, and how it is called. */
 import type { Group } from '../process/start-group.ts';
+import type { Protocol } from '../protocol.ts';
 
-export type SubjectName = 'bare' | 'tollgate' | 'nginx' | 'portkey';
+/** Of Tollgate's, `c` is chat and `m` messages: what its client speaks, then its upstream. `tollgate` has chat on both sides. */
+export type SubjectName = 'bare' | 'tollgate' | 'tollgate-c2m' | 'tollgate-m2m' | 'tollgate-m2c' | 'nginx' | 'portkey';
 
 /** What every subject is given. */
 export interface SubjectSetting {
@@ -18,7 +20,6 @@ export interface RunningSubject {
   readonly group: Group;
   /** Port on 127.0.0.1. */
   readonly port: number;
-  readonly path: string;
   /** Credential and routing headers of each call. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -26,6 +27,8 @@ export interface RunningSubject {
 export interface Subject {
   readonly name: SubjectName;
   readonly title: string;
+  /** What its clients speak. */
+  readonly protocol: Protocol;
   /** Resolves when it accepts calls. Throws SubjectUnavailable where it cannot run on this machine. */
   start(setting: SubjectSetting): Promise<RunningSubject>;
 }
@@ -34,9 +37,6 @@ export interface Subject {
 export class SubjectUnavailable extends Error {
   override readonly name = 'SubjectUnavailable';
 }
-
-/** The path that each subject is called on. */
-export const CHAT_PATH = '/v1/chat/completions';
 
 /** How long a subject may take to start. */
 export const START_TIMEOUT_MS = 15_000;

@@ -1,8 +1,8 @@
-/** Owns the table of subjects, in the order in which they print; the first is what ratios are against. */
+/** Owns the table of subjects, in the order in which they print; the first is what the table's ratios are against. */
 import { bare } from './bare.ts';
 import { nginx } from './nginx.ts';
 import { portkey } from './portkey.ts';
 import type { Subject } from './subject.ts';
-import { tollgate } from './tollgate.ts';
+import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m } from './tollgate.ts';
 
-export const SUBJECTS: readonly Subject[] = [bare, tollgate, nginx, portkey];
+export const SUBJECTS: readonly Subject[] = [bare, tollgate, tollgateC2m, tollgateM2m, tollgateM2c, nginx, portkey];

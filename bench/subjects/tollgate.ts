@@ -2,45 +2,73 @@
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../process/free-port.ts';
+import type { Protocol } from '../protocol.ts';
 import { UPSTREAM_MODELS } from '../upstream/choose-answer.ts';
 import { startServing } from './start-serving.ts';
-import { CHAT_PATH, START_TIMEOUT_MS, type Subject, SubjectUnavailable } from './subject.ts';
+import {
+  type RunningSubject,
+  START_TIMEOUT_MS,
+  type Subject,
+  type SubjectName,
+  type SubjectSetting,
+  SubjectUnavailable,
+} from './subject.ts';
 
 /** `tg_`, 43 characters of secret, 6 of checksum; printed once by the first start. */
 const KEY = /tg_[0-9A-Za-z]{49}/;
 
-function renderConfig(upstreamPort: number): string {
+/** What a provider of each format is called in the configuration. */
+const PROVIDER_KIND: Readonly<Record<Protocol, string>> = { chat: 'openai-compatible', messages: 'anthropic' };
+
+/** What clients of each format send beside their key. */
+const CLIENT_HEADERS: Readonly<Record<Protocol, Readonly<Record<string, string>>>> = {
+  chat: {},
+  messages: { 'anthropic-version': '2023-06-01' },
+};
+
+function renderConfig(upstream: Protocol, upstreamPort: number): string {
   const models = Object.keys(UPSTREAM_MODELS).map(
     (model) =>
       `  ${model}: { targets: [ { provider: lab } ], price: { input: 0.25, cache_read: 0.025, output: 2.00 } }\n`,
   );
-  return `providers:
-  lab: { kind: openai-compatible, base_url: http://127.0.0.1:${upstreamPort}/v1, api_key: none }
+  // Nobody balances load here: new calls need not be served on after the signal to stop.
+  return `limits: { drain: 0s }
+providers:
+  lab: { kind: ${PROVIDER_KIND[upstream]}, base_url: http://127.0.0.1:${upstreamPort}/v1, api_key: none }
 models:
 ${models.join('')}`;
 }
 
-export const tollgate: Subject = {
-  name: 'tollgate',
-  title: 'Tollgate',
-  async start({ upstreamPort, scratchDir, tollgateCommand }) {
-    try {
-      accessSync(tollgateCommand, constants.X_OK);
-    } catch {
-      throw new SubjectUnavailable(`${tollgateCommand} is missing or cannot be executed; --tollgate names another one`);
-    }
-    const port = findFreePort();
-    const config = join(scratchDir, 'tollgate.yaml');
-    writeFileSync(config, renderConfig(upstreamPort));
-    const { group, ready } = await startServing(
-      {
-        command: [tollgateCommand, 'serve', '--config', config, '--port', String(port)],
-        cwd: scratchDir,
-        env: { TOLLGATE_DATA_DIR: join(scratchDir, 'records') },
-      },
-      port,
-      (started) => started.waitForOutput(KEY, START_TIMEOUT_MS),
-    );
-    return { group, port, path: CHAT_PATH, headers: { authorization: `Bearer ${ready[0]}` } };
-  },
-};
+async function startTollgate(
+  client: Protocol,
+  upstream: Protocol,
+  { upstreamPort, scratchDir, tollgateCommand }: SubjectSetting,
+): Promise<RunningSubject> {
+  try {
+    accessSync(tollgateCommand, constants.X_OK);
+  } catch {
+    throw new SubjectUnavailable(`${tollgateCommand} is missing or cannot be executed; --tollgate names another one`);
+  }
+  const port = findFreePort();
+  const config = join(scratchDir, 'tollgate.yaml');
+  writeFileSync(config, renderConfig(upstream, upstreamPort));
+  const { group, ready } = await startServing(
+    {
+      command: [tollgateCommand, 'serve', '--config', config, '--port', String(port)],
+      cwd: scratchDir,
+      env: { TOLLGATE_DATA_DIR: join(scratchDir, 'records') },
+    },
+    port,
+    (started) => started.waitForOutput(KEY, START_TIMEOUT_MS),
+  );
+  return { group, port, headers: { authorization: `Bearer ${ready[0]}`, ...CLIENT_HEADERS[client] } };
+}
+
+function describeTollgate(name: SubjectName, title: string, client: Protocol, upstream: Protocol): Subject {
+  return { name, title, protocol: client, start: (setting) => startTollgate(client, upstream, setting) };
+}
+
+export const tollgate: Subject = describeTollgate('tollgate', 'Tollgate', 'chat', 'chat');
+export const tollgateC2m: Subject = describeTollgate('tollgate-c2m', 'Tollgate, chat → messages', 'chat', 'messages');
+export const tollgateM2m: Subject = describeTollgate('tollgate-m2m', 'Tollgate, messages', 'messages', 'messages');
+export const tollgateM2c: Subject = describeTollgate('tollgate-m2c', 'Tollgate, messages → chat', 'messages', 'chat');

@@ -1,9 +1,14 @@
-/** Owns a stand-in for `tollgate serve` in the rig's tests: prints a key, demands it, relays to the configured provider. */
+/**
+ * Owns a stand-in for `tollgate serve` in the rig's tests: prints a key, demands it, relays to the configured provider.
+ * It cannot translate: a call whose path is not its provider's is refused.
+ */
 import { parseArgs } from 'node:util';
 
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ allowPositionals: true, options: { config: text, port: text } });
-const upstream = /base_url: (\S+),/.exec(await Bun.file(values.config ?? '').text())?.[1];
+const config = await Bun.file(values.config ?? '').text();
+const upstream = /base_url: (\S+),/.exec(config)?.[1];
+const endpoint = config.includes('kind: anthropic') ? '/messages' : '/chat/completions';
 const key = `tg_${'k'.repeat(49)}`;
 
 Bun.serve({
@@ -11,7 +16,9 @@ Bun.serve({
   port: Number(values.port),
   async fetch(request) {
     if (request.headers.get('authorization') !== `Bearer ${key}`) return new Response('no key', { status: 401 });
-    const answer = await fetch(`${upstream}/chat/completions`, { method: 'POST', body: await request.arrayBuffer() });
+    const { pathname } = new URL(request.url);
+    if (pathname !== `/v1${endpoint}`) return new Response(`no ${pathname} from ${endpoint}`, { status: 501 });
+    const answer = await fetch(`${upstream}${endpoint}`, { method: 'POST', body: await request.arrayBuffer() });
     return new Response(answer.body, { status: answer.status });
   },
 });

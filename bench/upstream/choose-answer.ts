@@ -1,14 +1,14 @@
 /** Owns the decision which answer a request body asks for. Reads the few members it needs without parsing the whole. */
 
 /**
- * `plain`: one JSON body; `burst`: 100 events in one write; `paced`: 100 events, one each 10 ms; `slow`: an event now and
- * then until the client leaves; `endless`: events as fast as the reader takes them.
+ * `plain`: one JSON body; `burst`: a stream in one write; `paced`: the same stream in 100 writes, one each 10 ms; `slow`: an
+ * event now and then until the client leaves; `endless`: events as fast as the reader takes them.
  */
 export type AnswerKind = 'plain' | 'burst' | 'paced' | 'slow' | 'endless';
 
 export interface Answer {
   readonly kind: AnswerKind;
-  /** True where the request asked for the usage chunk of a stream. */
+  /** True where the request asked for the usage chunk of a chat stream. */
   readonly withUsage: boolean;
 }
 

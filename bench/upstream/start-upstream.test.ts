@@ -1,6 +1,8 @@
 /** Tests the upstream as its clients see it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openStream } from '../memory/open-stream.ts';
+import { CALL_PATH, type Protocol } from '../protocol.ts';
+import { STREAM_EVENTS } from './answer-content.ts';
 import { startUpstream, type Upstream } from './start-upstream.ts';
 
 let upstream: Upstream;
@@ -9,8 +11,18 @@ beforeAll(() => {
 });
 afterAll(() => upstream.stop());
 
-function post(body: object): Promise<Response> {
-  return fetch(`http://127.0.0.1:${upstream.port}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(body) });
+function post(body: object, path: string = CALL_PATH.chat): Promise<Response> {
+  return fetch(`http://127.0.0.1:${upstream.port}${path}`, { method: 'POST', body: JSON.stringify(body) });
+}
+
+/** The records of a body, each as its event's name and its parsed data. */
+async function readRecords(answer: Response): Promise<{ name: string; record: unknown }[]> {
+  const records = (await answer.text()).trimEnd().split('\n\n');
+  return records.map((text) => {
+    const [, name, json] = /^event: (\w+)\ndata: (.*)$/.exec(text) ?? [];
+    if (name === undefined || json === undefined) throw new Error(`found ${text}, expected an event with its data`);
+    return { name, record: JSON.parse(json) };
+  });
 }
 
 describe('the upstream', () => {
@@ -32,6 +44,54 @@ describe('the upstream', () => {
     expect(counted.at(-2)).toContain('"total_tokens":123');
   });
 
+  test('answers a plain messages call with about 700 bytes of JSON and usage', async () => {
+    const text = await (await post({ model: 'bench' }, `${CALL_PATH.messages}?beta=true`)).text();
+    expect(text.length).toBeGreaterThan(600);
+    expect(text.length).toBeLessThan(800);
+    expect(JSON.parse(text)).toMatchObject({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'text', text: expect.stringContaining('toll gate') }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 24, output_tokens: 99 },
+    });
+  });
+
+  test('streams messages in the order that their grammar wants, each event under its own name', async () => {
+    const records = await readRecords(await post({ model: 'bench', stream: true }, CALL_PATH.messages));
+    expect(records).toHaveLength(STREAM_EVENTS.messages);
+    for (const { name, record } of records) expect(record).toHaveProperty('type', name);
+    const names = records.map(({ name }) => name);
+    expect(names.slice(0, 2)).toEqual(['message_start', 'content_block_start']);
+    expect(new Set(names.slice(2, -3))).toEqual(new Set(['content_block_delta']));
+    expect(names.slice(-3)).toEqual(['content_block_stop', 'message_delta', 'message_stop']);
+    expect(records[0]?.record).toMatchObject({
+      message: { content: [], stop_reason: null, usage: { input_tokens: 24 } },
+    });
+    expect(records.at(-2)?.record).toMatchObject({
+      delta: { stop_reason: 'end_turn' },
+      usage: { input_tokens: 24, output_tokens: 99 },
+    });
+  });
+
+  test('says the same text, in the same pieces, in both formats', async () => {
+    const read = async (protocol: Protocol, pattern: RegExp) => {
+      const text = await (await post({ model: 'bench', stream: true }, CALL_PATH[protocol])).text();
+      return [...text.matchAll(pattern)].map(([, piece]) => piece);
+    };
+    const pieces = await read('messages', /"text_delta","text":"([^"]*)"/g);
+    expect(pieces).toHaveLength(98);
+    expect(await read('chat', /"delta":\{"content":"([^"]*)"/g)).toEqual(pieces);
+  });
+
+  test('paces both formats with the same bytes as at once', async () => {
+    const read = async (model: string, protocol: Protocol) =>
+      await (await post({ model, stream: true }, CALL_PATH[protocol])).text();
+    const [chat, messages] = await Promise.all([read('bench-paced', 'chat'), read('bench-paced', 'messages')]);
+    expect(chat).toBe(await read('bench', 'chat'));
+    expect(messages).toBe(await read('bench', 'messages'));
+  });
+
   test('is not misled by a model name inside a message', async () => {
     const messages = [{ role: 'user', content: 'say "model":"bench-endless" and "stream":true' }];
     expect((await post({ messages, model: 'bench' })).headers.get('content-type')).toBe('application/json');
@@ -47,6 +107,15 @@ describe('the upstream', () => {
     expect(await answer.text()).toContain(words.replaceAll('"', '\\"'));
   });
 
+  test('refuses a messages call in the words of its format', async () => {
+    const answer = await post({ model: 'other' }, CALL_PATH.messages);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: expect.stringContaining('found "other"') },
+    });
+  });
+
   test('takes a chunked request body', async () => {
     const body = new ReadableStream({
       start(controller) {
@@ -58,10 +127,14 @@ describe('the upstream', () => {
     expect((await fetch(`http://127.0.0.1:${upstream.port}/`, { method: 'POST', body })).status).toBe(200);
   });
 
-  test('an endless stream goes on as long as it is read', async () => {
-    const answer = await post({ model: 'bench-endless', stream: true });
+  test.each([
+    ['chat', 'data: {"id":"chatcmpl-bench"'],
+    ['messages', 'event: message_start\n'],
+  ] as const)('an endless %s stream begins as any and goes on as long as it is read', async (protocol, beginning) => {
+    const answer = await post({ model: 'bench-endless', stream: true }, CALL_PATH[protocol]);
     let bytes = 0;
     for await (const piece of answer.body ?? []) {
+      if (bytes === 0) expect(Buffer.from(piece).toString()).toStartWith(beginning);
       bytes += piece.length;
       if (bytes > 10_000_000) break;
     }

@@ -1,8 +1,11 @@
 /** Owns the bench's upstream: a raw HTTP/1.1 server on loopback that answers with ready-made bytes. Checks little, on purpose. */
 import { createMessageReader, type MessageReader } from '../http/message-reader.ts';
 import { createOutbox, type Outbox } from '../http/outbox.ts';
+import { CALL_PATH, type Protocol } from '../protocol.ts';
+import { CHAT_REPLIES } from './chat-replies.ts';
 import { chooseAnswer } from './choose-answer.ts';
-import { burst, PLAIN, renderRefusal } from './replies.ts';
+import { MESSAGES_REPLIES } from './messages-replies.ts';
+import type { Replies } from './replies.ts';
 import { type RunningStream, writeEndless, writePaced, writeSlow } from './write-stream.ts';
 
 interface Connection {
@@ -16,16 +19,24 @@ export interface Upstream {
   stop(): void;
 }
 
-function answer(connection: Connection, body: Buffer): void {
+const REPLIES: Readonly<Record<Protocol, Replies>> = { chat: CHAT_REPLIES, messages: MESSAGES_REPLIES };
+
+/** The format of the path that a request's head names; chat for every path but that of messages. */
+function chooseProtocol(head: string): Protocol {
+  const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
+  return path.split('?')[0] === CALL_PATH.messages ? 'messages' : 'chat';
+}
+
+function answer(connection: Connection, replies: Replies, body: Buffer): void {
   const { outbox } = connection;
   const chosen = chooseAnswer(body.toString('latin1'));
-  if ('refusal' in chosen) outbox.send(renderRefusal(chosen.refusal));
-  else if (chosen.kind === 'plain') outbox.send(PLAIN);
-  else if (chosen.kind === 'burst') outbox.send(burst(chosen.withUsage));
-  else if (chosen.kind === 'slow') connection.stream = writeSlow(outbox);
-  else if (chosen.kind === 'endless') connection.stream = writeEndless(outbox);
+  if ('refusal' in chosen) outbox.send(replies.renderRefusal(chosen.refusal));
+  else if (chosen.kind === 'plain') outbox.send(replies.plain);
+  else if (chosen.kind === 'burst') outbox.send(replies.burst(chosen.withUsage));
+  else if (chosen.kind === 'slow') connection.stream = writeSlow(outbox, replies);
+  else if (chosen.kind === 'endless') connection.stream = writeEndless(outbox, replies);
   else {
-    connection.stream = writePaced(outbox, chosen.withUsage, () => {
+    connection.stream = writePaced(outbox, replies, chosen.withUsage, () => {
       connection.stream = null;
     });
   }
@@ -33,9 +44,12 @@ function answer(connection: Connection, body: Buffer): void {
 
 function openConnection(socket: { write(bytes: Uint8Array): number }): Connection {
   const pieces: Buffer[] = [];
+  let replies = CHAT_REPLIES;
   const reader = createMessageReader(
     {
-      onHead: () => {},
+      onHead: (head) => {
+        replies = REPLIES[chooseProtocol(head)];
+      },
       onBody: (bytes) => {
         pieces.push(Buffer.from(bytes));
       },
@@ -43,7 +57,7 @@ function openConnection(socket: { write(bytes: Uint8Array): number }): Connectio
         const [first] = pieces;
         const body = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
         pieces.length = 0;
-        answer(connection, body);
+        answer(connection, replies, body);
       },
     },
     'empty',

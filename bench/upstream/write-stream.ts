@@ -1,10 +1,10 @@
 /** Owns the writing of streams over time: paced, slow and endless. Does not choose between them and reads nothing. */
 import type { Outbox } from '../http/outbox.ts';
-import { ENDLESS_BLOCK, EVENTS, STREAM_HEAD, streamTail, TEXT_EVENT } from './replies.ts';
+import type { Replies } from './replies.ts';
 
-/** Milliseconds between two events of a paced stream, and of a slow one. */
-const PACED_EVENT_MS = 10;
-const SLOW_EVENT_MS = 2000;
+/** Milliseconds between two writes of a paced stream, and of a slow one. */
+const PACED_WRITE_MS = 10;
+const SLOW_WRITE_MS = 2000;
 
 /** Blocks an endless stream may write before the other connections get their turn. */
 const BLOCKS_PER_TURN = 4;
@@ -20,30 +20,35 @@ export interface RunningStream {
 let pacedStreams = 0;
 
 /**
- * Writes the first event at once and one each 10 ms after it; the tail goes with the last one. The second event comes
+ * Makes the first write at once and one each 10 ms after it; the tail goes with the last one. The second one comes
  * 10–19 ms after the first, by turns, so that many streams do not tick in the same millisecond, as real ones do not.
  */
-export function writePaced(outbox: Outbox, withUsage: boolean, onFinished: () => void): RunningStream {
+export function writePaced(
+  outbox: Outbox,
+  { opening, writes, textEvent, tail }: Replies,
+  withUsage: boolean,
+  onFinished: () => void,
+): RunningStream {
   let next = 1;
   let ticker: ReturnType<typeof setInterval> | undefined;
 
   function writeNext(): void {
     if (!outbox.isEmpty) return;
-    const event = EVENTS[next] ?? TEXT_EVENT;
+    const bytes = writes[next] ?? textEvent;
     next += 1;
-    if (next < EVENTS.length) {
-      outbox.send(event);
+    if (next < writes.length) {
+      outbox.send(bytes);
       return;
     }
     clearInterval(ticker);
-    outbox.send(Buffer.concat([event, streamTail(withUsage)]));
+    outbox.send(Buffer.concat([bytes, tail(withUsage)]));
     onFinished();
   }
 
-  outbox.send(Buffer.concat([STREAM_HEAD, EVENTS[0] ?? TEXT_EVENT]));
+  outbox.send(opening);
   const phase = setTimeout(() => {
-    ticker = setInterval(writeNext, PACED_EVENT_MS);
-  }, pacedStreams % PACED_EVENT_MS);
+    ticker = setInterval(writeNext, PACED_WRITE_MS);
+  }, pacedStreams % PACED_WRITE_MS);
   pacedStreams += 1;
   return {
     onDrained: () => {},
@@ -54,17 +59,17 @@ export function writePaced(outbox: Outbox, withUsage: boolean, onFinished: () =>
   };
 }
 
-/** Writes an event now and one each two seconds, until stopped. */
-export function writeSlow(outbox: Outbox): RunningStream {
-  outbox.send(Buffer.concat([STREAM_HEAD, TEXT_EVENT]));
+/** Writes a beginning and a text event now and one each two seconds, until stopped. */
+export function writeSlow(outbox: Outbox, { opening, textEvent }: Replies): RunningStream {
+  outbox.send(Buffer.concat([opening, textEvent]));
   const timer = setInterval(() => {
-    if (outbox.isEmpty) outbox.send(TEXT_EVENT);
-  }, SLOW_EVENT_MS);
+    if (outbox.isEmpty) outbox.send(textEvent);
+  }, SLOW_WRITE_MS);
   return { onDrained: () => {}, stop: () => clearInterval(timer) };
 }
 
-/** Writes events as fast as the socket takes them, until stopped. Holds at most one block while the reader stalls. */
-export function writeEndless(outbox: Outbox): RunningStream {
+/** Writes text events as fast as the socket takes them, until stopped. Holds at most one block while the reader stalls. */
+export function writeEndless(outbox: Outbox, { opening, endlessBlock }: Replies): RunningStream {
   let open = true;
   let turn: ReturnType<typeof setImmediate> | undefined;
 
@@ -72,12 +77,12 @@ export function writeEndless(outbox: Outbox): RunningStream {
     turn = undefined;
     for (let written = 0; open && written < BLOCKS_PER_TURN; written += 1) {
       if (!outbox.isEmpty) return;
-      outbox.send(ENDLESS_BLOCK);
+      outbox.send(endlessBlock);
     }
     if (open) turn = setImmediate(pump);
   }
 
-  outbox.send(STREAM_HEAD);
+  outbox.send(opening);
   pump();
   return {
     onDrained: () => {

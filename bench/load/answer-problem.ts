@@ -1,0 +1,71 @@
+/** Owns the judgement of an answer's own words in either format: did it come to its end, and does it say what it used? */
+import type { Protocol } from '../protocol.ts';
+import { USED } from '../upstream/answer-content.ts';
+
+const SHOWN_CHARS = 300;
+
+type JsonObject = Record<string, unknown>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The value's member; undefined where the value is no object or has none. */
+function member(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function parseJson(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function notJson(text: string): string {
+  return `found a body that is not JSON: ${text.slice(0, SHOWN_CHARS)}`;
+}
+
+/** Null where the found value is the expected one. */
+function compare(path: string, found: unknown, expected: unknown): string | null {
+  if (found === expected) return null;
+  return `${path}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
+}
+
+function usageProblem(usage: unknown, expected: Readonly<Record<string, number>>): string | null {
+  for (const [name, tokens] of Object.entries(expected)) {
+    const problem = compare(`usage.${name}`, member(usage, name), tokens);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+const CHAT_USAGE = { total_tokens: USED.input + USED.output };
+const MESSAGES_USAGE = { input_tokens: USED.input, output_tokens: USED.output };
+
+/** Null where the text is a complete answer that came to its own end and says what upstream said it used. */
+export function bodyProblem(protocol: Protocol, text: string): string | null {
+  const answer = parseJson(text);
+  if (answer === null) return notJson(text);
+  if (protocol === 'messages') {
+    return compare('stop_reason', answer.stop_reason, 'end_turn') ?? usageProblem(answer.usage, MESSAGES_USAGE);
+  }
+  const [choice]: unknown[] = Array.isArray(answer.choices) ? answer.choices : [];
+  return (
+    compare('choices[0].finish_reason', member(choice, 'finish_reason'), 'stop') ??
+    usageProblem(answer.usage, CHAT_USAGE)
+  );
+}
+
+/** The same for the data of the `message_delta` that closes a messages stream; null is none. */
+export function closingProblem(text: string | null): string | null {
+  if (text === null) return 'message_delta: found none, expected one';
+  const closing = parseJson(text);
+  if (closing === null) return notJson(text);
+  return (
+    compare('delta.stop_reason', member(closing.delta, 'stop_reason'), 'end_turn') ??
+    usageProblem(closing.usage, MESSAGES_USAGE)
+  );
+}

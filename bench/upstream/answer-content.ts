@@ -1,0 +1,28 @@
+/** Owns what the bench's upstream answers in either format: the text, its pieces on a stream, and the tokens. No framing. */
+import type { Protocol } from '../protocol.ts';
+
+/** The text of a plain answer. */
+export const ANSWER =
+  'A toll gate counts every cart that passes, asks for the coin that the board names, and writes both into a book. ' +
+  'At night the keeper adds the coins and the lines up; where they differ, one of the two is wrong, and the book says which.';
+
+const WORDS = ANSWER.split(' ');
+
+/** The text events of a timed stream. */
+export const TEXT_PIECES: readonly string[] = Array.from({ length: 98 }, (_, at) => ` ${WORDS[at % WORDS.length]}`);
+
+/** The text event of a stream without an end. */
+export const ENDLESS_PIECE = ' toll';
+
+/** What every answer says it used, in tokens. */
+export const USED = { input: 24, output: 99 };
+
+/**
+ * Events of a timed stream, which a translated client gets as well: around the text, chat has the role and the finish
+ * reason (`[DONE]` and a usage chunk come on top), messages the beginning and end of message and block and one that says
+ * why it ended.
+ */
+export const STREAM_EVENTS: Readonly<Record<Protocol, number>> = {
+  chat: TEXT_PIECES.length + 2,
+  messages: TEXT_PIECES.length + 5,
+};
