@@ -34,17 +34,16 @@ export class DeltaFrame {
     const around = this.#around;
     if (around === null) return null;
     const [before, after] = around;
-    let held = '';
-    let written = '';
+    const texts: string[] = [];
     let isPlain = true;
     const end = this.#skimmer.skim(bytes, start, (text) => {
       if (text === '') return;
       if (hasControl(text)) isPlain = false;
-      held += text;
-      written += before + text + after;
+      texts.push(text);
     });
     if (end === start || !isPlain) return null;
-    return { end, written: Buffer.from(written, 'latin1'), held, part: this.#part };
+    const written = texts.length === 0 ? '' : before + texts.join(after + before) + after;
+    return { end, written: Buffer.from(written, 'latin1'), held: texts.join(''), part: this.#part };
   }
 
   /** `written` is what the client got for the record, which said nothing but the delta. */

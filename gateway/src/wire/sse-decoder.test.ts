@@ -255,3 +255,23 @@ describe('finish', () => {
     expect(decoder.finish()).toEqual([]);
   });
 });
+
+test('vector 26: comments, pings, retry: and id: lines are no data', () => {
+  const { events } = decode([bytesOf(': hello\n\nretry: 10\nid: 7\n\nevent: ping\ndata: {}\n\ndata: {"a":1}\n\n')]);
+  expect(events).toEqual([
+    ['comment', '', ''],
+    ['no-data', '', ''],
+    ['event', 'ping', '{}'],
+    ['event', '', '{"a":1}'],
+  ]);
+});
+
+test('vector 27: one record in many reads, many records in one read, one record of 5 MB', () => {
+  const many = 'data: {"a":1}\n\n'.repeat(500);
+  expect(decode([bytesOf(many)]).events).toHaveLength(500);
+  const large = `data: "${'x'.repeat(5 * 1024 * 1024)}"\n\n`;
+  const reads = large.match(/[^]{1,65536}/g) ?? [];
+  const { events, raw } = decode(reads.map(bytesOf));
+  expect(events).toEqual([['event', '', large.slice('data: '.length, -2)]]);
+  expect(raw).toBe(large);
+});

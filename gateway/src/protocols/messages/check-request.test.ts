@@ -70,7 +70,7 @@ describe('under 2026-10-21 a messages body', () => {
   const document = { type: 'document', source: {} };
   const cited = { type: 'text', text: 'x', citations: [{ type: 'char_location' }] };
 
-  test.each(['temperature', 'top_p', 'top_k'])('may not have %s', (name) => {
+  test.each(['temperature', 'top_p', 'top_k'])('vector 44: may not have %s', (name) => {
     expect(newerRefusal(body({ [name]: 1 }))?.param).toBe(name);
     expect(refusal(body({ [name]: 1 }))).toBeNull();
   });

@@ -24,7 +24,9 @@ test('what undoes nothing is empty', () => {
 
 describe('sampling', () => {
   test('vector 43: temperature 1 at a model without sampling is left out without a word', () => {
-    expect(sampling({ temperature: 1, top_p: 1 }, UNSAMPLED)).toEqual([undefined, undefined, undefined, []]);
+    for (const asked of [{ temperature: 1 }, { top_p: 1 }, { temperature: 1, top_p: 1 }]) {
+      expect(sampling(asked, UNSAMPLED)).toEqual([undefined, undefined, undefined, []]);
+    }
   });
 
   test('other values at a model without sampling are dropped and named', () => {

@@ -33,7 +33,7 @@ export function renderSampling(
   const sent: { temperature?: number; top_p?: number; top_k?: number } = {};
   for (const feature of ['temperature', 'top_p', 'top_k'] as const) {
     const value = asked[feature];
-    if (value === null || isDefault(feature, value, request)) continue;
+    if (value === null || saysNothing(feature, value, request, traits)) continue;
     const obstacle = obstacleOf(feature, value, traits, thinks);
     if (obstacle !== null) drop(feature, obstacle);
     else if (feature === 'temperature' && value > 1) {
@@ -44,14 +44,15 @@ export function renderSampling(
   return sent;
 }
 
-/** Some models refuse the one beside the other, even at its default; a default says nothing. */
-function isDefault(
+/** A default is left out where it can be refused: at a model without sampling, and beside the other of the two at some models. */
+function saysNothing(
   feature: 'temperature' | 'top_p' | 'top_k',
   value: number,
   { temperature, top_p }: GenerationRequest,
+  traits: UpstreamTraits,
 ): boolean {
   if (feature === 'top_k' || value !== DEFAULT) return false;
-  return (feature === 'temperature' ? top_p : temperature) !== null;
+  return !traits.messages.sampling || (feature === 'temperature' ? top_p : temperature) !== null;
 }
 
 function obstacleOf(
