@@ -47,6 +47,7 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
     if (instead === null) return begun;
     attempt.gate.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
     attempt = { ...attempt, sending: instead.call };
+    attempt.call.dropped = instead.call.dropped;
   }
 }
 
@@ -74,7 +75,12 @@ async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
 
 async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   const { call, gate, protocol, sending } = job;
-  const relay = openRelay(call, gate, { protocol, observer: sending.startObserver(), note });
+  const relay = openRelay(call, gate, {
+    protocol,
+    upstream: sending.protocol,
+    observer: sending.startObserver(),
+    note,
+  });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   if (job.request.signal.aborted) leave();

@@ -48,7 +48,8 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     const routed = { call, gate, protocol, route, outline };
     if (countOnly && !route.upstream.protocols.includes(protocol.name))
       return countReply(call, await countTokens(routed));
-    const sending = await planCall(routed);
+    const planned = planCall(routed);
+    const sending = planned instanceof Promise ? await planned : planned;
     call.dropped = sending.dropped;
     const job = { ...routed, request, version, countOnly, sending };
     const begun = await dispatch(job);

@@ -24,6 +24,7 @@ function head(status: number, type: string): ResponseHead {
 
 const plan = () => ({
   protocol: chatCompletions,
+  upstream: chatCompletions,
   observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
   note: () => undefined,
 });

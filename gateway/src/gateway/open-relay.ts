@@ -4,14 +4,17 @@ import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import { type Call, releaseCall } from './call.ts';
 import type { Gate } from './gate.ts';
-import { credentialOf, scrub } from './scrub.ts';
+import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settle } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
+import { failureOfLateAnswer } from './upstream-outcome.ts';
 
 /** How the relay of one attempt is to behave. */
 export interface RelayPlan {
   /** The client's. */
   readonly protocol: Protocol;
+  /** Upstream's. */
+  readonly upstream: Protocol;
   readonly observer: StreamObserver;
   /**
    * Notes how the attempt went, once: when upstream's answer begins, at the latest before the call is settled. A short
@@ -21,7 +24,8 @@ export interface RelayPlan {
 }
 
 /** A relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, { protocol, observer, note }: RelayPlan): StreamRelay {
+export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay {
+  const { protocol, observer, note } = plan;
   const { limits } = gate.settings.config;
   const upstream = call.route?.upstream;
   const credential = credentialOf(upstream);
@@ -42,12 +46,18 @@ export function openRelay(call: Call, gate: Gate, { protocol, observer, note }: 
       return settle(call, outcome, gate.recorder).durable;
     },
     scrub: (bytes) => scrub(bytes, credential),
+    failureOfLate({ head, body }) {
+      const error = plan.upstream.codec.readError(body);
+      return failureOfLateAnswer(head, error, scrubText(error.message, credential));
+    },
     onFirstByte() {
       call.firstByteMs = performance.now();
     },
     onFailure(failure: CallFailure) {
-      if (failure.kind === 'gateway_fault') gate.log.fault(call.requestId, failure.message, failure.details.cause);
-      else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${failure.kind}: ${failure.message}`);
+      const { kind, message, details } = failure;
+      const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
+      if (kind === 'gateway_fault') gate.log.fault(call.requestId, message, details.cause);
+      else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
     },
     onClosed() {
       gate.streams.delete(relay);

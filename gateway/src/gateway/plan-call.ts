@@ -9,7 +9,8 @@ import { PROTOCOLS } from '../protocols/registry.ts';
 import { startNotes } from '../protocols/translation-notes.ts';
 import type { Route } from '../routing/route.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
-import { startJsonScan } from '../wire/json-scan.ts';
+import type { JsonProblem } from '../wire/json-problem.ts';
+import { type JsonScan, startJsonScan } from '../wire/json-scan.ts';
 import type { Call } from './call.ts';
 import type { Gate } from './gate.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
@@ -48,14 +49,22 @@ export function planCall(routed: RoutedCall): UpstreamCall | Promise<UpstreamCal
   });
 }
 
-async function planTranslation(routed: RoutedCall): Promise<UpstreamCall> {
+/** Most bodies are scanned in one step; then nobody has to wait for a promise. */
+function planTranslation(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
+  const scanned = scanDeeper(routed);
+  return scanned instanceof Promise
+    ? scanned.then((outline) => translateOutline(routed, outline))
+    : translateOutline(routed, scanned);
+}
+
+function translateOutline(routed: RoutedCall, outline: JsonOutline): UpstreamCall {
   const { call, gate, protocol, route } = routed;
   const { principal, facts } = call;
   const [speaks] = route.upstream.protocols;
   if (principal === null || facts === null || speaks === undefined) throw new Error('the call has no route');
   const upstream = PROTOCOLS[speaks];
   const notes = startNotes(principal.strict);
-  const parsed = protocol.codec.parseRequest(await scanDeeper(routed), notes);
+  const parsed = protocol.codec.parseRequest(outline, notes);
   const owner: ReasoningOwner = { workspace: principal.workspaceId, provider: route.upstream.provider };
   const request = settleReasoning(routed, parsed, owner, upstream);
   const estimatedInputTokens = estimateInput(routed, request);
@@ -101,19 +110,28 @@ function checkContext(prompt: number, max: number | null): void {
 }
 
 /** The body's outline down to all that is read member by member. It was checked before; what lies deeper is carried as text. */
-export async function scanDeeper({ outline, gate }: RoutedCall): Promise<JsonOutline> {
+export function scanDeeper({ outline, gate }: RoutedCall): JsonOutline | Promise<JsonOutline> {
   const { limits } = gate.settings.config;
   const scan = startJsonScan(outline.bytes, {
     depthMax: limits.jsonDepthMax,
     keysPerObjectMax: limits.jsonKeysMax,
     outlineDepth: TRANSLATION_OUTLINE_DEPTH,
   });
+  const outcome = scan.step(STEP_BYTES);
+  return outcome === 'more' ? scanOn(scan) : outlineOf(outcome);
+}
+
+async function scanOn(scan: JsonScan): Promise<JsonOutline> {
   for (;;) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
     const outcome = scan.step(STEP_BYTES);
-    if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
-    else if (outcome.ok) return outcome;
-    else throw new CallFailure('invalid_request', `the body cannot be translated: ${outcome.message}`);
+    if (outcome !== 'more') return outlineOf(outcome);
   }
+}
+
+function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
+  if (outcome.ok) return outcome;
+  throw new CallFailure('invalid_request', `the body cannot be translated: ${outcome.message}`);
 }
 
 /**

@@ -22,6 +22,8 @@ export interface RelaySettings {
   settle(outcome: Outcome): Promise<void>;
   /** Upstream's words, without secrets. */
   scrub(bytes: Buffer): Buffer;
+  /** What an answer in one piece means that came after the client had been promised a stream. */
+  failureOfLate(answer: CollectedAnswer): CallFailure;
   onFirstByte(): void;
   /** Upstream's answer begins as a stream: said before anything else comes of it. */
   onStarted(): void;

@@ -312,8 +312,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       unwatchDeadline(this);
       this.#resolve({ kind: 'collected', answer });
     } else if (this.#phase !== 'ended') {
-      const words = this.#settings.scrub(answer.body.subarray(0, 500)).toString('utf8');
-      this.#fail(outcome.failureOfLateAnswer(answer.head.status, words));
+      this.#fail(this.#settings.failureOfLate(answer));
     }
   }
 

@@ -1,4 +1,5 @@
 /** Owns sending a call to an upstream of another format, and telling its answer in the client's: through the canonical language. */
+import { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import { chainFilters, type EventPipe } from '../generation/filters/chain.ts';
 import { checkJson } from '../generation/filters/check-json.ts';
@@ -47,6 +48,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
       context,
       readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
       listen(generation) {
+        if (!generation.parts.some(({ kind }) => kind === 'reasoning')) return;
         const onEvent = plan.startListening();
         if (onEvent !== null) for (const event of unfoldGeneration(generation)) onEvent(event);
       },
@@ -89,10 +91,18 @@ function insteadAfter(plan: TranslationPlan, answer: CollectedAnswer): ReturnTyp
   }
   const hasReasoning = request.turns.some(({ parts }) => parts.some(({ kind }) => kind === 'reasoning'));
   if (!hasReasoning || plan.upstream.codec.readError(answer.body).condition !== 'signature') return null;
-  return {
-    call: translate({ ...plan, request: withoutReasoning(request) }),
-    why: 'refuses a signature in the history: sent again without reasoning',
-  };
+  const call = translateIfAllowed({ ...plan, request: withoutReasoning(request) });
+  return call && { call, why: 'refuses a signature in the history: sent again without reasoning' };
+}
+
+/** Null: a strict key does not allow to lose what this attempt would have to. */
+function translateIfAllowed(plan: TranslationPlan): UpstreamCall | null {
+  try {
+    return translate(plan);
+  } catch (error) {
+    if (error instanceof CallFailure) return null;
+    throw error;
+  }
 }
 
 function withoutReasoning(request: GenerationRequest): GenerationRequest {

@@ -122,9 +122,15 @@ export function failureOfEarlyEnd(): CallFailure {
   return new CallFailure('upstream_truncated', 'the stream of the model provider ended before it was complete');
 }
 
-/** An answer in one piece that came after the client had been promised a stream; `words` are scrubbed. */
-export function failureOfLateAnswer(status: number, words: string): CallFailure {
-  return new CallFailure('upstream_failed', `the model provider answered HTTP ${status} instead of a stream: ${words}`);
+/**
+ * An answer in one piece that came after the client had been promised a stream: whatever both sides speak, upstream's body
+ * cannot be passed on any more. `error` is what it says, `words` its message, scrubbed.
+ */
+export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, words: string): CallFailure {
+  const { status } = head;
+  if (status !== 200) return failureOfTranslatedError(status, headerOf(head, 'retry-after'), error, words);
+  if (words !== '') return failureOfErrorWords('error', null, words);
+  return new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
 }
 
 /** Whole seconds, 1 to 60: what is longer would put clients that obey any value to sleep for hours. */

@@ -17,6 +17,9 @@ export interface FramedDeltas {
 /** Padding that some hosts put into every chunk, of another length each time. */
 const PADDING = /"obfuscation":"([^"\\]*)"/;
 
+/** Bytes below the space, which JSON takes only escaped: a parser must judge a text that has them. */
+const CONTROL = /[^ -\u00ff]/;
+
 /** Learns from one delta and recognises those that are like it. */
 export class DeltaFrame {
   readonly #members: readonly string[];
@@ -35,15 +38,14 @@ export class DeltaFrame {
     if (around === null) return null;
     const [before, after] = around;
     const texts: string[] = [];
-    let isPlain = true;
     const end = this.#skimmer.skim(bytes, start, (text) => {
       if (text === '') return;
-      if (hasControl(text)) isPlain = false;
       texts.push(text);
     });
-    if (end === start || !isPlain) return null;
+    const held = texts.join('');
+    if (end === start || CONTROL.test(held)) return null;
     const written = texts.length === 0 ? '' : before + texts.join(after + before) + after;
-    return { end, written: Buffer.from(written, 'latin1'), held: texts.join(''), part: this.#part };
+    return { end, written: Buffer.from(written, 'latin1'), held, part: this.#part };
   }
 
   /** `written` is what the client got for the record, which said nothing but the delta. */
@@ -67,10 +69,4 @@ export class DeltaFrame {
 
 function latin1(text: string): string {
   return Buffer.from(text).toString('latin1');
-}
-
-/** Characters that JSON takes only escaped: a parser must judge a text that has them. */
-function hasControl(text: string): boolean {
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) < 32) return true;
-  return false;
 }

@@ -25,9 +25,21 @@ export function writeJson(value: WritableJson): string {
   let text = '';
   for (const name in value) {
     const member = value[name];
-    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${writeJson(member)}`;
+    if (member !== undefined) text += (text === '' ? '' : ',') + writeKey(name) + writeJson(member);
   }
   return `{${text}}`;
+}
+
+/** Keys are few and come again and again: each is written once. The bound is for whoever writes names of somebody else's. */
+const KEYS_MAX = 1_000;
+const keys = new Map<string, string>();
+
+function writeKey(name: string): string {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const written = `${JSON.stringify(name)}:`;
+  if (keys.size < KEYS_MAX) keys.set(name, written);
+  return written;
 }
 
 function writeList(values: readonly WritableJson[]): string {

@@ -366,6 +366,12 @@ describe('usage', () => {
     const { last } = body([make.speech(0), make.says(0, '12é45'), ended(0), finish('stop')]);
     expect(last).toMatchObject({ usage: { input_tokens: 1000, output_tokens: 2 } });
   });
+
+  test('is estimated alike wherever a character is split: its halves are no characters of their own', () => {
+    const halves = [make.says(0, '\ud83d'), make.says(0, '\ude00')];
+    const { last } = body([make.speech(0), ...halves, ended(0), finish('stop')]);
+    expect(last).toMatchObject({ usage: { output_tokens: 1 } });
+  });
 });
 
 describe('the end', () => {

@@ -62,7 +62,6 @@ export class StreamBlocks {
 
   /** A piece of the open part's text, thinking or arguments. */
   say(text: string): string {
-    this.outputBytes += Buffer.byteLength(text);
     let whole = text;
     if (this.#half !== '') {
       whole = this.#half + text;
@@ -72,7 +71,7 @@ export class StreamBlocks {
       this.#half = whole.slice(-1);
       whole = whole.slice(0, -1);
     }
-    return whole === '' ? '' : this.#write(whole);
+    return whole === '' ? '' : this.#countAndWrite(whole);
   }
 
   /** A piece of the open part that went out already, written like the one before it. */
@@ -97,7 +96,7 @@ export class StreamBlocks {
   }
 
   end(): string {
-    const half = this.#half === '' ? '' : this.#write(this.#half);
+    const half = this.#half === '' ? '' : this.#countAndWrite(this.#half);
     this.#half = '';
     const last = half + this.#finish(this.#opening);
     if (!this.#isOpen) return last;
@@ -113,6 +112,11 @@ export class StreamBlocks {
     if (opening.kind !== 'tool_call') return '';
     if (opening.tool === 'custom') return this.#delta(this.#hasText ? '"}' : `${CUSTOM_INPUT_HEAD}"}`);
     return this.#hasText ? '' : this.#delta('{}');
+  }
+
+  #countAndWrite(text: string): string {
+    this.outputBytes += Buffer.byteLength(text);
+    return this.#write(text);
   }
 
   #write(text: string): string {
