@@ -1,5 +1,6 @@
 /** Owns playing bytes to a stream's relay without HTTP, and gathering what it gives to the client and to the record. */
 import { resolveLimits } from '../../src/config/resolve-limits.ts';
+import { CallFailure } from '../../src/errors/call-failure.ts';
 import type { Outcome } from '../../src/gateway/settle.ts';
 import { StreamRelay } from '../../src/gateway/stream-relay.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
@@ -36,6 +37,7 @@ export async function relayed(
       outcome = settled;
     },
     scrub: (bytes) => bytes,
+    failureOfLate: ({ head }) => new CallFailure('upstream_failed', `HTTP ${head.status}`),
     onFirstByte: () => undefined,
     onStarted: () => undefined,
     onFailure: () => undefined,

@@ -2,7 +2,9 @@
  * Owns judging whether a chat-completions request is one that OpenAI takes, read from wire reference A.2 to A.5 alone, with the
  * two extensions that the taking-all host of the suites has. Uses no product code.
  */
+
 import { judgeChatMessages } from './translation-chat-messages.ts';
+import { isLegalName } from './translation-legal-name.ts';
 import { type Json, list, object } from './wire-text.ts';
 
 const MEMBERS: ReadonlySet<string> = new Set([
@@ -12,9 +14,10 @@ const MEMBERS: ReadonlySet<string> = new Set([
   // An extension of many hosts.
   'top_k',
 ]);
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const NAME_CHARS_MAX = 64;
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
-const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'];
+/** `on_demand` is Groq's own. */
+const TIERS = ['on_demand', 'auto', 'default', 'flex', 'scale', 'priority', 'fast'];
 const STOPS_MAX = 4;
 const IDENTIFIER_CHARS_MAX = 128;
 
@@ -76,7 +79,8 @@ function judgeTools(body: Json): string[] {
   }
   for (const tool of tools) {
     const named = object(tool[String(tool.type)]);
-    if (!['function', 'custom'].includes(String(tool.type)) || named === null) faults.push(`a tool of type ${tool.type}`);
+    if (!['function', 'custom'].includes(String(tool.type)) || named === null)
+      faults.push(`a tool of type ${tool.type}`);
     else faults.push(...judgeTool(tool, named));
   }
   const names = tools.map((tool) => `${tool.type} ${object(tool[String(tool.type)])?.name}`);
@@ -90,7 +94,7 @@ function judgeTool(tool: Json, named: Json): string[] {
   return [
     ...Object.keys(named).flatMap((name) => (known.includes(name) ? [] : [`a tool's member ${name}`])),
     ...(Object.keys(tool).length === 2 ? [] : [`a tool has ${Object.keys(tool)}`]),
-    ...(NAME.test(String(named.name)) ? [] : [`the tool name ${named.name}`]),
+    ...(isLegalName(named.name, NAME_CHARS_MAX) ? [] : [`the tool name ${named.name}`]),
     ...(parameters === undefined || object(parameters) !== null ? [] : ['parameters']),
     ...(strict === true && !isClosed(parameters) ? [`the strict tool ${named.name} has an open schema`] : []),
   ];
@@ -102,7 +106,8 @@ function isClosed(value: unknown): boolean {
   if (schema === null) return !Array.isArray(value) || value.every((one) => object(one) === null || isClosed(one));
   if (schema.type === 'object') {
     const names = Object.keys(object(schema.properties) ?? {});
-    if (schema.additionalProperties !== false || !names.every((name) => list(schema.required).includes(name))) return false;
+    if (schema.additionalProperties !== false || !names.every((name) => list(schema.required).includes(name)))
+      return false;
   }
   return [...Object.values(object(schema.properties) ?? {}), schema.items, schema.anyOf].every(
     (inner) => inner === undefined || isClosed(inner),
@@ -125,7 +130,7 @@ function judgeFormat(format: unknown): string[] {
   const { type, json_schema } = object(format) ?? {};
   if (type === 'json_object') return [];
   const { name, schema, strict } = object(json_schema) ?? {};
-  const holds = type === 'json_schema' && NAME.test(String(name)) && object(schema) !== null;
+  const holds = type === 'json_schema' && isLegalName(name, NAME_CHARS_MAX) && object(schema) !== null;
   return [...(holds ? [] : ['response_format']), ...(strict === true && !isClosed(schema) ? ['an open schema'] : [])];
 }
 

@@ -2,6 +2,7 @@
  * Owns judging the messages of a chat-completions request: roles and parts in the places that they may have, results right behind
  * their calls. Wire reference A.3 and A.4, read without product code.
  */
+import { isLegalName } from './translation-legal-name.ts';
 import { type Json, list, object } from './wire-text.ts';
 
 /** `reasoning_content` is what the suites' host takes back. */
@@ -20,7 +21,7 @@ const PARTS: { readonly [role: string]: readonly string[] } = {
   // Officially text alone; the suites' host takes media there.
   tool: ['text', 'image_url', 'file'],
 };
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const NAME_CHARS_MAX = 64;
 const BREAKPOINTS_MAX = 4;
 
 /** Every rule that the messages break. */
@@ -77,7 +78,8 @@ function judgeCall(call: Json): string[] {
   const called = object(rest[String(type)]);
   const said = type === 'custom' ? called?.input : called?.arguments;
   const holds = typeof id === 'string' && id !== '' && ['function', 'custom'].includes(String(type));
-  const isWhole = holds && Object.keys(rest).length === 1 && NAME.test(String(called?.name)) && typeof said === 'string';
+  const isWhole =
+    holds && Object.keys(rest).length === 1 && isLegalName(called?.name, NAME_CHARS_MAX) && typeof said === 'string';
   return isWhole && said !== '' ? [] : [`the call ${JSON.stringify(call).slice(0, 80)}`];
 }
 

@@ -2,6 +2,7 @@
  * Owns judging whether a messages request is one that Anthropic takes, read from wire reference B.2 to B.4 alone. Uses no
  * product code, so that writer and judge cannot err together.
  */
+import { isLegalName } from './translation-legal-name.ts';
 import { judgeMessagesTurns } from './translation-messages-turns.ts';
 import { type Json, list, object } from './wire-text.ts';
 
@@ -12,7 +13,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
 const TOOL_MEMBERS: ReadonlySet<string> = new Set([
   ...['name', 'description', 'input_schema', 'type', 'cache_control', 'strict'],
 ]);
-const NAME = /^[A-Za-z0-9_-]{1,128}$/;
+const NAME_CHARS_MAX = 128;
 const MARKS_MAX = 4;
 const BUDGET_TOKENS_MIN = 1024;
 
@@ -59,7 +60,7 @@ function judgeTools(body: Json): string[] {
   const names = tools.map(({ name }) => String(name));
   if (new Set(names).size < names.length) faults.push(`tools of one name: ${names}`);
   for (const tool of tools) {
-    if (!NAME.test(String(tool.name))) faults.push(`the tool name ${tool.name}`);
+    if (!isLegalName(tool.name, NAME_CHARS_MAX)) faults.push(`the tool name ${tool.name}`);
     const isTyped = typeof tool.type === 'string' && tool.type !== 'custom';
     if (isTyped) continue;
     if (object(tool.input_schema)?.type !== 'object') faults.push(`the schema of ${tool.name} is of no object`);

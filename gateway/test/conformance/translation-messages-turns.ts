@@ -2,9 +2,10 @@
  * Owns judging the turns and blocks of a messages request: roles that take turns, calls answered at once, blocks of the known
  * shapes in the places that they may have. Wire reference B.2 and B.3, read without product code.
  */
+import { isLegalName } from './translation-legal-name.ts';
 import { type Json, list, object } from './wire-text.ts';
 
-const ID = /^[A-Za-z0-9_-]{1,128}$/;
+const NAME_CHARS_MAX = 128;
 const MAGIC: ReadonlyArray<readonly [type: string, hex: RegExp]> = [
   ['image/png', /^89504e47/],
   ['image/jpeg', /^ffd8ff/],
@@ -13,15 +14,16 @@ const MAGIC: ReadonlyArray<readonly [type: string, hex: RegExp]> = [
 ];
 const COMMON = ['type', 'cache_control'];
 /** Members of each block, and the roles whose turns may have it (`result`: inside a tool's result). */
-const BLOCKS: { readonly [type: string]: { readonly members: readonly string[]; readonly where: readonly string[] } } = {
-  text: { members: ['text', 'citations'], where: ['user', 'assistant', 'system', 'result'] },
-  image: { members: ['source'], where: ['user', 'result'] },
-  document: { members: ['source', 'title', 'context', 'citations'], where: ['user', 'result'] },
-  tool_use: { members: ['id', 'name', 'input'], where: ['assistant'] },
-  tool_result: { members: ['tool_use_id', 'content', 'is_error'], where: ['user'] },
-  thinking: { members: ['thinking', 'signature'], where: ['assistant'] },
-  redacted_thinking: { members: ['data'], where: ['assistant'] },
-};
+const BLOCKS: { readonly [type: string]: { readonly members: readonly string[]; readonly where: readonly string[] } } =
+  {
+    text: { members: ['text', 'citations'], where: ['user', 'assistant', 'system', 'result'] },
+    image: { members: ['source'], where: ['user', 'result'] },
+    document: { members: ['source', 'title', 'context', 'citations'], where: ['user', 'result'] },
+    tool_use: { members: ['id', 'name', 'input'], where: ['assistant'] },
+    tool_result: { members: ['tool_use_id', 'content', 'is_error'], where: ['user'] },
+    thinking: { members: ['thinking', 'signature'], where: ['assistant'] },
+    redacted_thinking: { members: ['data'], where: ['assistant'] },
+  };
 /** Blocks of Anthropic's own, which go back as they came. */
 const NATIVE: ReadonlySet<string> = new Set([
   ...['search_result', 'server_tool_use', 'web_search_tool_result', 'web_fetch_tool_result', 'container_upload'],
@@ -114,12 +116,12 @@ function judgeContent(type: string, block: Json): string[] {
     case 'text':
       return holds(`the text ${JSON.stringify(block.text)}`, spoken(block.text));
     case 'tool_use': {
-      const named = ID.test(String(block.id)) && ID.test(String(block.name));
+      const named = isLegalName(block.id, NAME_CHARS_MAX) && isLegalName(block.name, NAME_CHARS_MAX);
       return [...holds(`a call ${block.id} of ${block.name}`, named), ...holds('input', object(block.input) !== null)];
     }
     case 'tool_result':
       return [
-        ...holds('tool_use_id', ID.test(String(block.tool_use_id))),
+        ...holds('tool_use_id', isLegalName(block.tool_use_id, NAME_CHARS_MAX)),
         ...holds('is_error', block.is_error === undefined || block.is_error === true),
         ...holds('a result', ['undefined', 'string'].includes(typeof block.content) || Array.isArray(block.content)),
       ];

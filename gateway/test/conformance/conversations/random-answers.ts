@@ -1,0 +1,141 @@
+/**
+ * Owns random answers in normal form, whole and told as events: cut into deltas anywhere, calls that follow one another all open at
+ * once. What becomes of them is translation-answer-oracle.ts's.
+ */
+import fc from 'fast-check';
+import type { FinishReason, GenerationEvent } from '../../../src/generation/event.ts';
+import type { Generation } from '../../../src/generation/generation.ts';
+import type { Citation, Part } from '../../../src/generation/part.ts';
+import { splitDeltas } from '../../../src/generation/testing/split-deltas.ts';
+import { unfoldGeneration } from '../../../src/generation/unfold.ts';
+import { functionArguments, spokenText } from './random-parts.ts';
+
+const count = fc.nat(2_000_000);
+const usage = fc
+  .record({
+    input: count,
+    cache_read: count,
+    cache_write_5m: count,
+    cache_write_1h: count,
+    output: count,
+    reasoning: count,
+  })
+  .map((counters) => ({ ...counters, reasoning: Math.min(counters.reasoning, counters.output) }));
+
+const citation: fc.Arbitrary<Citation> = fc.oneof(
+  spokenText.map((title): Citation => {
+    const url = 'https://sources.example/a?b="';
+    const json = JSON.stringify({
+      type: 'web_search_result_location',
+      url,
+      title,
+      cited_text: 'c',
+      encrypted_index: 'e',
+    });
+    return { kind: 'url', url, title, quote: 'c', start: null, end: null, native: { origin: 'messages', json } };
+  }),
+  fc.constant<Citation>({
+    kind: 'opaque',
+    native: { origin: 'messages', json: '{"type":"char_location","cited_text":"x", "start_char_index":1.0}' },
+  }),
+);
+
+const part: fc.Arbitrary<Part> = fc.oneof(
+  {
+    arbitrary: fc
+      .tuple(spokenText, fc.array(citation, { maxLength: 1 }))
+      .map(([text, citations]): Part => ({ kind: 'text', text, citations, cache_mark: null })),
+    weight: 4,
+  },
+  spokenText.map((text): Part => ({ kind: 'refusal', text })),
+  fc.tuple(fc.oneof(spokenText, fc.constant('')), fc.constantFrom('EqQB+/==', null)).map(([text, signature]): Part => {
+    const issuer = signature === null ? null : 'messages';
+    return { kind: 'reasoning', text, signature, redacted: signature !== null && text === '', issuer };
+  }),
+  {
+    arbitrary: fc
+      .oneof(
+        functionArguments.map((json) => ['function', json] as const),
+        spokenText.map((input) => ['custom', input] as const),
+      )
+      .map(
+        ([tool, json]): Part => ({
+          kind: 'tool_call',
+          id: '',
+          name: 'look-up',
+          tool,
+          arguments: json,
+          cache_mark: null,
+        }),
+      ),
+    weight: 3,
+  },
+  fc.constant<Part>({
+    kind: 'opaque',
+    type: 'server_tool_use',
+    native: {
+      origin: 'messages',
+      json: '{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search", "input":{"n":1.0}}',
+    },
+    words: null,
+  }),
+);
+
+const finish = fc.constantFrom<FinishReason>(
+  'stop',
+  'stop_sequence',
+  'length',
+  'context_window',
+  'refusal',
+  'pause',
+  'other',
+);
+
+/** An answer in normal form: each call with an id of its own, a finish that fits its parts. */
+export const randomAnswer: fc.Arbitrary<Generation> = fc
+  .record({
+    parts: fc.array(part, { maxLength: 6 }),
+    ended: finish,
+    usage: fc.option(usage, { freq: 8 }),
+    explanation: fc.option(spokenText, { freq: 1 }),
+    model: fc.option(fc.constant('upstream-model'), { freq: 8 }),
+  })
+  .map(({ parts, ended, usage: counters, explanation, model }): Generation => {
+    const calls = parts.some(({ kind }) => kind === 'tool_call');
+    const isCut = ended === 'length' || ended === 'context_window' || ended === 'refusal';
+    const finish_reason = calls && !isCut ? 'tool_calls' : ended;
+    return {
+      id: 'answer-1',
+      model,
+      parts: parts.map((one, place) => (one.kind === 'tool_call' ? { ...one, id: `toolu_${place}` } : one)),
+      finish_reason,
+      stop_sequence: finish_reason === 'stop_sequence' ? 'END' : null,
+      reported: null,
+      explanation: finish_reason === 'refusal' ? explanation : null,
+      usage: counters,
+      complete: true,
+    };
+  });
+
+/** The answer as events: deltas of so many code units, calls in a row told in turns. */
+export function tell(answer: Generation, cuts: readonly number[]): GenerationEvent[] {
+  const events = splitDeltas(unfoldGeneration(answer), cuts);
+  const told: GenerationEvent[] = [];
+  let open: GenerationEvent[][] = [];
+  for (const event of events) {
+    const call = 'part' in event && answer.parts[event.part]?.kind === 'tool_call';
+    if (!call) {
+      told.push(...inTurns(open));
+      open = [];
+      told.push(event);
+    } else if (event.kind === 'part_start') open.push([event]);
+    else open.at(-1)?.push(event);
+  }
+  return told;
+}
+
+/** One event of each in turn. */
+function inTurns(queues: readonly GenerationEvent[][]): GenerationEvent[] {
+  const longest = Math.max(0, ...queues.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, place) => queues.flatMap((queue) => queue.slice(place, place + 1))).flat();
+}

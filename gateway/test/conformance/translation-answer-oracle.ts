@@ -1,0 +1,194 @@
+/**
+ * Owns what an answer must be after it was written in a format and read again, and what a client of the format must make of it:
+ * wire reference C.3 and C.7, read a second time. Uses no reader and no writer of the product.
+ */
+import type { FinishReason } from '../../src/generation/event.ts';
+import type { Generation } from '../../src/generation/generation.ts';
+import type { Citation, Part } from '../../src/generation/part.ts';
+import type { Usage } from '../../src/generation/usage.ts';
+import type { ProtocolName } from '../../src/protocols/protocol.ts';
+import { CONTEXT } from './translation-rig.ts';
+
+/** In one piece, or as a stream. */
+export type Form = 'plain' | 'streamed';
+
+/** An answer less what no format says alike: ids, upstream's own word for the finish. */
+export type ReadAnswer = Pick<Generation, 'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'complete'>;
+
+const BYTES_PER_TOKEN = 4;
+const CUT: ReadonlySet<FinishReason> = new Set<FinishReason>(['length', 'context_window', 'refusal']);
+
+export const CHAT_WORDS: { readonly [reason in FinishReason]: string } = {
+  stop: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  context_window: 'length',
+  tool_calls: 'tool_calls',
+  refusal: 'content_filter',
+  pause: 'stop',
+  other: 'stop',
+};
+
+const STOP_REASONS: { readonly [reason in FinishReason]: string } = {
+  stop: 'end_turn',
+  stop_sequence: 'stop_sequence',
+  length: 'max_tokens',
+  context_window: 'model_context_window_exceeded',
+  tool_calls: 'tool_use',
+  refusal: 'refusal',
+  pause: 'pause_turn',
+  other: 'end_turn',
+};
+
+export function finishOf({ finish_reason }: Generation): FinishReason {
+  if (finish_reason === null) throw new Error('an answer that never finished');
+  return finish_reason;
+}
+
+const callsTool = ({ parts }: Generation) => parts.some(({ kind }) => kind === 'tool_call');
+
+/** A tool was called exactly where `tool_use` says so, unless the answer was cut. */
+export function stopReasonOf(answer: Generation): string {
+  const finish = finishOf(answer);
+  if (CUT.has(finish)) return STOP_REASONS[finish];
+  if (callsTool(answer)) return 'tool_use';
+  return finish === 'tool_calls' ? 'end_turn' : STOP_REASONS[finish];
+}
+
+/** What the answer, written for a client of the format, is read as by the same format. */
+export function readBack(answer: Generation, format: ProtocolName, form: Form): ReadAnswer {
+  const common = { model: answer.model ?? CONTEXT.model, complete: true };
+  if (format === 'messages') {
+    const finish_reason = messagesFinish(answer);
+    const stop_sequence = finish_reason === 'stop_sequence' ? answer.stop_sequence : null;
+    return {
+      ...common,
+      parts: messagesParts(answer.parts),
+      finish_reason,
+      stop_sequence,
+      usage: messagesUsage(answer, form),
+    };
+  }
+  const parts = chatParts(answer, form);
+  return {
+    ...common,
+    parts,
+    finish_reason: chatFinish(answer, parts),
+    stop_sequence: null,
+    usage: chatUsage(answer.usage),
+  };
+}
+
+/** Less citations, which chat tells of the whole content: see `annotationsOf`. */
+export function withoutCitations(answer: ReadAnswer): ReadAnswer {
+  const parts = answer.parts.map((part): Part => (part.kind === 'text' ? { ...part, citations: [] } : part));
+  return { ...answer, parts };
+}
+
+function chatParts(answer: Generation, form: Form): Part[] {
+  const { parts, explanation } = answer;
+  const said = parts.flatMap((part): Part[] => {
+    if (part.kind === 'tool_call') return [{ ...part, arguments: part.arguments === '' ? '{}' : part.arguments }];
+    if (part.kind === 'text') return part.text === '' ? [] : [{ ...part, citations: [] }];
+    if (part.kind === 'refusal') return part.text === '' ? [] : [part];
+    if (part.kind !== 'reasoning' || part.text === '') return [];
+    return [{ ...part, signature: null, redacted: false, issuer: null }];
+  });
+  const refuses = answer.finish_reason === 'refusal' && explanation && !said.some(({ kind }) => kind === 'refusal');
+  const whole: Part[] = refuses ? [...said, { kind: 'refusal', text: explanation }] : said;
+  if (form === 'streamed') return joinNeighbours(whole);
+  return ['reasoning', 'text', 'refusal', 'tool_call'].flatMap((kind) =>
+    joinNeighbours(whole.filter((part) => part.kind === kind)),
+  );
+}
+
+/** Chat has no blocks: texts of one kind in a row are one. */
+function joinNeighbours(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const isText = part.kind === 'text' || part.kind === 'refusal' || part.kind === 'reasoning';
+    if (isText && last?.kind === part.kind) joined[joined.length - 1] = { ...part, text: last.text + part.text };
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function chatFinish(answer: Generation, parts: readonly Part[]): FinishReason {
+  const word = CHAT_WORDS[finishOf(answer)];
+  if (word === 'length') return 'length';
+  if (word === 'content_filter') return 'refusal';
+  if (callsTool(answer)) return 'tool_calls';
+  return parts.some(({ kind }) => kind === 'refusal') ? 'refusal' : 'stop';
+}
+
+function chatUsage(usage: Usage | null): Usage | null {
+  if (usage === null) return null;
+  return { ...usage, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+}
+
+/** Everything but what only another format's issuer can read. Reasoning without a signature has one of ours. */
+export function messagesParts(parts: readonly Part[]): Part[] {
+  return parts.flatMap((part): Part[] => {
+    switch (part.kind) {
+      case 'text': {
+        const citations = part.citations.filter(({ native }) => native?.origin === 'messages');
+        return part.text === '' && citations.length === 0 ? [] : [{ ...part, citations }];
+      }
+      case 'refusal':
+        return part.text === '' ? [] : [{ kind: 'text', text: part.text, citations: [], cache_mark: null }];
+      case 'reasoning': {
+        const own = part.issuer === 'messages' ? part.signature : null;
+        if (own === null && (part.redacted || part.text === '')) return [];
+        return [{ ...part, signature: own ?? CONTEXT.sign(part.text), issuer: 'messages' }];
+      }
+      case 'tool_call': {
+        const written = part.arguments.trim() === '' ? '{}' : part.arguments;
+        const json = part.tool === 'custom' ? `{"input":${JSON.stringify(part.arguments)}}` : written;
+        return [{ ...part, tool: 'function', arguments: json }];
+      }
+      default:
+        return part.kind === 'opaque' && part.native.origin === 'messages' ? [part] : [];
+    }
+  });
+}
+
+function messagesFinish(answer: Generation): FinishReason {
+  const word = stopReasonOf(answer);
+  const [known] = Object.entries(STOP_REASONS).find(([, reason]) => reason === word) ?? [];
+  return known as FinishReason;
+}
+
+/** Without counters of upstream's a byte count stands in. A stream's last word on usage does not divide cache writes. */
+export function messagesUsage({ usage, parts }: Generation, form: Form): Usage {
+  if (usage === null) {
+    const bytes = parts.reduce((sum, part) => sum + bytesOf(part), 0);
+    const output = Math.ceil(bytes / BYTES_PER_TOKEN);
+    return { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output, reasoning: 0 };
+  }
+  if (form === 'plain') return usage;
+  return { ...usage, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+}
+
+function bytesOf(part: Part): number {
+  if (part.kind === 'tool_call') return Buffer.byteLength(part.arguments);
+  return part.kind === 'text' || part.kind === 'refusal' || part.kind === 'reasoning'
+    ? Buffer.byteLength(part.text)
+    : 0;
+}
+
+/** The `url_citation`s of an answer: their places in the joined text, a citation without place covering its whole part. */
+export function annotationsOf(parts: readonly Part[]): unknown[] {
+  let start = 0;
+  return parts.flatMap((part) => {
+    if (part.kind !== 'text') return [];
+    const from = start;
+    start += part.text.length;
+    const cite = (citation: Citation) => {
+      if (citation.kind !== 'url') return [];
+      const end_index = from + (citation.end ?? part.text.length);
+      return [{ start_index: from + (citation.start ?? 0), end_index, title: citation.title ?? '', url: citation.url }];
+    };
+    return part.citations.flatMap(cite);
+  });
+}

@@ -1,0 +1,162 @@
+/**
+ * Owns the promise that a recorded request keeps, in its own format and in the other, every member that the format carries; that
+ * what is written is legal, and is refused only where it is listed. What it is answered is translation-answers.test.ts's.
+ */
+import { describe, expect, test } from 'bun:test';
+import type { GenerationRequest } from '../../src/generation/request.ts';
+import type { ProtocolName } from '../../src/protocols/protocol.ts';
+import { RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
+import { carried, lostFeatures, withNames } from './conversations/carried.ts';
+import { judgeChatRequest } from './translation-chat-legality.ts';
+import { judgeMessagesRequest } from './translation-messages-legality.ts';
+import * as refusals from './translation-refusals.ts';
+import {
+  loadExchanges,
+  OTHER,
+  orRefusal,
+  type RecordedExchange,
+  readRequest,
+  type WrittenRequest,
+  writeRequest,
+} from './translation-rig.ts';
+
+interface Written {
+  readonly exchange: RecordedExchange;
+  readonly to: ProtocolName;
+  readonly request: GenerationRequest;
+  readonly written: WrittenRequest;
+}
+
+const LISTED: ReadonlyMap<string, refusals.Refusals> = new Map([
+  ['chat', refusals.CHAT_UNREADABLE],
+  ['chat to chat', refusals.CHAT_TO_CHAT],
+  ['chat to messages', refusals.CHAT_TO_MESSAGES],
+  ['messages', refusals.MESSAGES_UNREADABLE],
+  ['messages to messages', refusals.MESSAGES_TO_MESSAGES],
+  ['messages to chat', refusals.MESSAGES_TO_CHAT],
+]);
+
+const exchanges = loadExchanges('translated requests');
+const asked = (exchanges ?? []).filter(({ request }) => request !== null);
+const written: Written[] = [];
+/** By the way: `chat` could not be read, `chat to messages` not be written. */
+const refused = new Map<string, Map<string, string>>();
+
+for (const exchange of asked) {
+  const { id, format } = exchange;
+  const found = orRefusal(() => readRequest(format, exchange.request ?? ''));
+  if ('refused' in found) {
+    note(format, id, found.refused);
+    continue;
+  }
+  for (const to of [format, OTHER[format]]) {
+    const { request } = found;
+    const outcome = orRefusal(() => writeRequest(to, request));
+    if ('refused' in outcome) note(`${format} to ${to}`, id, outcome.refused);
+    else written.push({ exchange, to, request, written: outcome });
+  }
+}
+
+function note(way: string, id: string, words: string): void {
+  const found = refused.get(way) ?? new Map<string, string>();
+  refused.set(way, found.set(id.slice(-4), words));
+}
+
+/** The words of each refusal that are in the list, in the list's shape. */
+function inShapeOf(listed: refusals.Refusals, found: ReadonlyMap<string, string>): Record<string, string[]> {
+  const shaped: Record<string, string[]> = {};
+  for (const [id, words] of found) {
+    const beginning = Object.keys(listed).find((start) => words.startsWith(start)) ?? words;
+    shaped[beginning] = [...(shaped[beginning] ?? []), id].sort();
+  }
+  return shaped;
+}
+
+/** Reasoning as one leg carries it: what its issuer signed to messages, its text to chat. */
+function thoughts({ turns }: GenerationRequest, to: ProtocolName): string {
+  return turns
+    .flatMap(({ parts }) => parts)
+    .flatMap((part) => {
+      if (part.kind !== 'reasoning' || (to === 'chat' && part.redacted)) return [];
+      if (to === 'chat') return part.text;
+      return part.issuer === 'messages' && part.signature !== null ? `${part.text} ${part.signature}` : [];
+    })
+    .join('\n\n');
+}
+
+describe.skipIf(exchanges === null)(`recorded requests in both formats ${RECORDINGS_ABSENT}`, () => {
+  test('are many', () => {
+    const crossed = written.filter(({ exchange, to }) => exchange.format !== to);
+    const turned = [...refused].map(([way, found]) => `${found.size} ${way}`).join(', ');
+    console.log(
+      `translated requests: ${asked.length} recorded, ${written.length - crossed.length} written in their own format, ` +
+        `${crossed.length} in the other; refused: ${turned}`,
+    );
+    for (const [way, found] of refused) {
+      const listed = Object.entries(inShapeOf(LISTED.get(way) ?? {}, found));
+      for (const [words, ids] of listed) console.log(`  refused ${way}: ${words} … (${ids.join(', ')})`);
+    }
+    expect(asked.length).toBeGreaterThanOrEqual(614);
+    expect(written.length).toBeGreaterThanOrEqual(1_134);
+  });
+
+  test.each([...LISTED])('%s: what is refused is in the list, and nothing else', (way, listed) => {
+    expect(inShapeOf(listed, refused.get(way) ?? new Map())).toEqual(inOrder(listed));
+  });
+
+  test('keep every member that the formats of the way carry and nobody named as dropped', () => {
+    for (const { exchange, to, request, written: sent } of written) {
+      const back = readRequest(to, sent.json);
+      const through = new Set([exchange.format, to]);
+      const lost = new Set(lostFeatures(request, sent.dropped));
+      const after = withNames(back.request, sent.tools.restored);
+      expect([exchange.id, to, back.dropped]).toEqual([exchange.id, to, []]);
+      expect([exchange.id, to, carried(after, through, lost)]).toEqual([
+        exchange.id,
+        to,
+        carried(request, through, lost),
+      ]);
+      expect([exchange.id, to, thoughts(after, to)]).toEqual([exchange.id, to, thoughts(request, to)]);
+    }
+  });
+
+  test('drop what is listed here, and name it', () => {
+    const drops = new Map<string, number>();
+    for (const { exchange, to, written: sent } of written) {
+      for (const word of sent.dropped) {
+        const drop = `${exchange.format} to ${to}: ${word}`;
+        drops.set(drop, (drops.get(drop) ?? 0) + 1);
+      }
+    }
+    expect(Object.fromEntries([...drops].sort())).toEqual({
+      'chat to chat: cache_control': 1,
+      'chat to chat: tools[].strict': 1,
+      'chat to messages: frequency_penalty': 1,
+      'chat to messages: messages.name': 2,
+      'chat to messages: presence_penalty': 1,
+      'chat to messages: seed': 1,
+      'chat to messages: service_tier': 2,
+      'messages to chat: cache_control': 2,
+      'messages to chat: citations': 3,
+    });
+  });
+
+  test('are legal as they are written', () => {
+    for (const { exchange, to, written: sent } of written) {
+      const body = JSON.parse(sent.json);
+      const faults = to === 'chat' ? judgeChatRequest(body) : judgeMessagesRequest(body);
+      expect([exchange.id, to, faults]).toEqual([exchange.id, to, []]);
+    }
+  });
+
+  test('are written to the same bytes again, once they were written and read', () => {
+    for (const { exchange, to, written: sent } of written) {
+      const again = writeRequest(to, withNames(readRequest(to, sent.json).request, sent.tools.restored));
+      expect([exchange.id, to, again.json]).toEqual([exchange.id, to, sent.json]);
+    }
+  });
+});
+
+function inOrder(listed: refusals.Refusals): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(listed).map(([words, ids]) => [words, [...ids].sort()]));
+}

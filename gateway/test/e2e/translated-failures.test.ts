@@ -1,0 +1,250 @@
+/** Both official SDKs where a model of the other format fails: typed errors, errors in streams, leaving, retries. Wire C.6. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import { eventually } from '../harness/eventually.ts';
+import type { Pair } from '../harness/start-pair.ts';
+import { anthropic, drainStream, openAi, rejection, watchedFetch } from './sdk-rig.ts';
+import { CLAUDE, startTranslatedRig } from './translated-rig.ts';
+
+/** Commands are processes of their own, and a machine may be busy. */
+setDefaultTimeout(20_000);
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startTranslatedRig();
+}, 20_000);
+beforeEach(() => pair.fake.reset());
+afterAll(() => pair.stop());
+
+const ABORT_MS_MAX = 1_000;
+const messages = [{ role: 'user' as const, content: 'Good day.' }];
+type Raised = new (...given: never[]) => Error;
+type Row = readonly [condition: string, scenario: Scenario, raised: Raised, error: object];
+
+const says = (status: number, json: object): Scenario => ({ status, json });
+const bare = (status: number, headers = {}): Scenario => ({ status, errorBodyBytes: 100, headers });
+const HTML: Scenario = {
+  status: 502,
+  body: '<html>Bad gateway at 10.0.0.7</html>',
+  headers: { 'content-type': 'text/html' },
+};
+
+describe('an OpenAI client of a messages model', () => {
+  const client = () => openAi(pair);
+  const ask = { model: CLAUDE, messages };
+  const wrong = (message: string, type = 'invalid_request_error') => ({ type: 'error', error: { type, message } });
+  const FAULT = { status: 500, code: 'internal_error', type: 'api_error' };
+  const rows: readonly Row[] = [
+    [
+      'a prompt that is too long',
+      says(400, wrong('prompt is too long: 210000 tokens > 200000 maximum')),
+      OpenAI.BadRequestError,
+      {
+        status: 400,
+        code: 'context_length_exceeded',
+        message: expect.stringContaining('maximum context length is 200000'),
+      },
+    ],
+    [
+      'a prompt that does not fit with the answer',
+      says(400, wrong('input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000')),
+      OpenAI.BadRequestError,
+      { status: 400, code: 'context_length_exceeded', message: expect.stringContaining('210000') },
+    ],
+    [
+      'our credential',
+      says(401, wrong('invalid x-api-key', 'authentication_error')),
+      OpenAI.InternalServerError,
+      FAULT,
+    ],
+    ['our bill', says(402, wrong('pay', 'billing_error')), OpenAI.InternalServerError, FAULT],
+    ['our rights', says(403, wrong('not for you', 'permission_error')), OpenAI.InternalServerError, FAULT],
+    [
+      'a model that upstream does not know',
+      says(404, wrong('model: claude-9', 'not_found_error')),
+      OpenAI.NotFoundError,
+      { status: 404, code: 'model_not_found', message: '404 model: claude-9' },
+    ],
+    ['a body too large', bare(413), OpenAI.APIError, { status: 413, code: 'invalid_request_error' }],
+    ['content refused', says(422, wrong('no.')), OpenAI.UnprocessableEntityError, { status: 422, message: '422 no.' }],
+    [
+      'the rate',
+      bare(429, { 'retry-after': '37800' }),
+      OpenAI.RateLimitError,
+      { status: 429, code: 'rate_limit_exceeded' },
+    ],
+    ['a failure', bare(500), OpenAI.InternalServerError, FAULT],
+    ['a timeout', bare(504), OpenAI.InternalServerError, FAULT],
+    ['overload', bare(529), OpenAI.InternalServerError, FAULT],
+    ['vector 33: a page', HTML, OpenAI.InternalServerError, FAULT],
+    [
+      'vector 32: an error under a 200',
+      { json: wrong('Overloaded', 'overloaded_error') },
+      OpenAI.InternalServerError,
+      FAULT,
+    ],
+  ];
+  test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected) => {
+    pair.fake.script(CLAUDE, scenario);
+    for (const stream of [false, true]) {
+      const { fetch, replies } = watchedFetch();
+      const error = await rejection(openAi(pair, { fetch }).chat.completions.create({ ...ask, stream }));
+      expect(error).toBeInstanceOf(raised);
+      expect(error).toMatchObject(expected);
+      expect(error).toHaveProperty('requestID', replies[0]?.headers.get('x-request-id') ?? 'none');
+      expect(String(error)).not.toMatch(/html|10\.0\.0\.7|not for you|\bpay\b/);
+      const retryAfter = replies[0]?.headers.get('retry-after');
+      if (replies[0]?.status === 429) expect(Number(retryAfter)).toBe(60);
+      else expect(retryAfter).toBeNull();
+    }
+  });
+
+  test.each([
+    ['an error record', { answer: 'long:9', errorEvent: 6 }],
+    ['vector 29: a reset', { answer: 'long:9', cut: { at: 1_100, how: 'rst' } }],
+    ['an early end', { answer: 'long:9', cut: { at: 1_100, how: 'fin' } }],
+    ['a stream without its end', { answer: 'long:9', omitEnd: true }],
+  ] as const)('%s in a stream is an error, never a quiet end', async (_, scenario) => {
+    pair.fake.script(CLAUDE, scenario);
+    const { items, error } = await drainStream(await client().chat.completions.create({ ...ask, stream: true }));
+    expect(items.length).toBeGreaterThan(1);
+    expect(error).toBeInstanceOf(OpenAI.APIError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/\S/), type: 'api_error', code: 'internal_error' });
+    const helped = client().chat.completions.stream(ask);
+    expect(await rejection(helped.finalChatCompletion())).toBeInstanceOf(OpenAI.OpenAIError);
+  });
+
+  test('vector 34: leaving a stream cancels the call upstream', async () => {
+    pair.fake.script(CLAUDE, { answer: 'long:2000', delayBetweenEventsMs: 20 });
+    const { data: stream, response } = await client()
+      .chat.completions.create({ ...ask, stream: true })
+      .withResponse();
+    let deltas = 0;
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content && ++deltas === 3) break;
+    await expectLeft(CLAUDE, response);
+  });
+
+  test('retries of the SDK succeed, and each attempt has its record', async () => {
+    pair.fake.script(CLAUDE, [bare(529), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
+    const { fetch, replies } = watchedFetch();
+    const answer = await openAi(pair, { fetch, maxRetries: 2 }).chat.completions.create(ask);
+    expect(answer.choices[0]?.message.content).toBe('Good day to you.');
+    expect(replies.map(({ status }) => status)).toEqual([500, 429, 200]);
+    await expectRecords(replies, [null, 'upstream_rate_limited', 'upstream_overloaded']);
+  });
+});
+
+describe('an Anthropic client of a chat model', () => {
+  const client = () => anthropic(pair);
+  const ask = { model: 'house', max_tokens: 64, messages };
+  const wrong = (message: string, code: string | null = null) => ({ error: { message, type: 'x', param: null, code } });
+  const of = (status: number, type: string, says = '') => ({ status, type, apiMessage: expect.stringContaining(says) });
+  const rows: readonly Row[] = [
+    [
+      'a prompt that is too long',
+      says(
+        400,
+        wrong(
+          "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+          'context_length_exceeded',
+        ),
+      ),
+      Anthropic.BadRequestError,
+      of(400, 'invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'),
+    ],
+    ['our credential', says(401, wrong('Incorrect API key')), Anthropic.InternalServerError, of(500, 'api_error')],
+    ['our bill', says(402, wrong('pay')), Anthropic.InternalServerError, of(500, 'api_error')],
+    ['our rights', says(403, wrong('not for you')), Anthropic.InternalServerError, of(500, 'api_error')],
+    [
+      'a model that upstream does not know',
+      says(404, wrong('no model x', 'model_not_found')),
+      Anthropic.NotFoundError,
+      of(404, 'not_found_error', 'no model x'),
+    ],
+    ['a body too large', bare(413), Anthropic.ContentTooLargeError, of(413, 'request_too_large')],
+    [
+      'content refused',
+      says(422, wrong('no.')),
+      Anthropic.UnprocessableEntityError,
+      of(422, 'invalid_request_error', 'no.'),
+    ],
+    ['the rate', bare(429, { 'retry-after': '37800' }), Anthropic.RateLimitError, of(429, 'rate_limit_error')],
+    ['a failure', bare(500), Anthropic.InternalServerError, of(500, 'api_error')],
+    ['a timeout', bare(504), Anthropic.GatewayTimeoutError, of(504, 'timeout_error')],
+    ['overload', says(503, wrong('The model is overloaded')), Anthropic.OverloadedError, of(529, 'overloaded_error')],
+    ['vector 33: a page', HTML, Anthropic.InternalServerError, of(500, 'api_error')],
+    [
+      'vector 32: an error under a 200',
+      { json: wrong('no room left') },
+      Anthropic.InternalServerError,
+      of(500, 'api_error'),
+    ],
+  ];
+  test.each(rows)('%s, plain and streamed', async (_, scenario, raised, expected) => {
+    pair.fake.script('house', scenario);
+    for (const stream of [false, true]) {
+      const { fetch, replies } = watchedFetch();
+      const error = await rejection(anthropic(pair, { fetch }).messages.create({ ...ask, stream }));
+      expect(error).toBeInstanceOf(raised);
+      expect(error).toMatchObject(expected);
+      const id = replies[0]?.headers.get('request-id') ?? 'none';
+      expect(error).toMatchObject({ requestID: id, error: { request_id: id } });
+      expect(String(error)).not.toMatch(/html|10\.0\.0\.7|not for you|\bpay\b/);
+      if (replies[0]?.status === 429) expect(Number(replies[0].headers.get('retry-after'))).toBe(60);
+    }
+  });
+
+  test.each([
+    ['an error record', { answer: 'long:9', errorEvent: 5 }, 'api_error'],
+    ['vector 29: a reset', { answer: 'long:9', cut: { at: 900, how: 'rst' } }, 'api_error'],
+    ['an early end', { answer: 'long:9', cut: { at: 900, how: 'fin' } }, 'api_error'],
+  ] as const)('%s in a stream is an error, never a quiet end', async (_, scenario, type) => {
+    pair.fake.script('house', scenario);
+    const { items, error } = await drainStream(await client().messages.create({ ...ask, stream: true }));
+    expect(items.length).toBeGreaterThan(1);
+    expect(items.map((item) => item.type)).not.toContain('message_stop');
+    expect(error).toBeInstanceOf(Anthropic.APIError);
+    expect(error).toMatchObject({ type });
+    expect(await rejection(client().messages.stream(ask).finalMessage())).toBeInstanceOf(Anthropic.AnthropicError);
+  });
+
+  test('vector 34: leaving a stream cancels the call upstream', async () => {
+    pair.fake.script('house', { answer: 'long:2000', delayBetweenEventsMs: 20 });
+    const { data: stream, response } = await client()
+      .messages.create({ ...ask, stream: true })
+      .withResponse();
+    let deltas = 0;
+    for await (const event of stream) if (event.type === 'content_block_delta' && ++deltas === 3) break;
+    await expectLeft('house', response);
+  });
+
+  test('retries of the SDK succeed, and each attempt has its record', async () => {
+    pair.fake.script('house', [bare(503), bare(429, { 'retry-after': '1' }), { answer: 'ok' }]);
+    const { fetch, replies } = watchedFetch();
+    const answer = await anthropic(pair, { fetch, maxRetries: 2 }).messages.create(ask);
+    expect(answer.content).toMatchObject([{ type: 'text', text: 'Good day to you.' }]);
+    expect(replies.map(({ status }) => status)).toEqual([500, 429, 200]);
+    await expectRecords(replies, [null, 'upstream_rate_limited', 'upstream_failed']);
+  });
+});
+
+/** Upstream sees within a second that the client is gone, and the record says so. */
+async function expectLeft(model: string, response: Response): Promise<void> {
+  const startMs = performance.now();
+  await pair.fake.until(() => pair.fake.served(model).some(({ leftAtMs }) => leftAtMs !== null));
+  expect(performance.now() - startMs).toBeLessThan(ABORT_MS_MAX);
+  const id = response.headers.get('x-request-id') ?? '';
+  const record = await eventually('the record', async () => (await pair.gateway.calls('--request-id', id))[0]);
+  expect(record).toMatchObject({ status: 499, error: 'client_left', stream: true });
+  expect(record.usage.output).toBeGreaterThan(0);
+}
+
+/** The errors of the newest records, newest first; each has its own request id. */
+async function expectRecords(replies: readonly Response[], errors: readonly (string | null)[]): Promise<void> {
+  const records = await pair.gateway.calls('--limit', String(errors.length));
+  expect(records.map(({ error }) => error)).toEqual([...errors]);
+  const ids = replies.map(({ headers }) => headers.get('x-request-id') ?? '');
+  expect(records.map(({ request_id }) => request_id).reverse()).toEqual(ids);
+}

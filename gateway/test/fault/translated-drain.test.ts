@@ -1,0 +1,51 @@
+/** Shows how a server ends in the middle of translated streams: after SIGTERM they finish whole, a second Ctrl-C ends them in-band. */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import type { Pair } from '../harness/start-pair.ts';
+import { ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
+import { farModel, scriptBoth, startFar } from './translated-rig.ts';
+
+const STREAMS = 20;
+
+let pair: Pair;
+beforeEach(async () => {
+  pair = await startFar(['slow'], { limits: { drain: '200ms' } });
+});
+afterEach(() => pair.stop());
+
+/** Opens streams of both formats and waits until each has begun. */
+async function openStreams(delayBetweenEventsMs: number, answer: string) {
+  scriptBoth(pair, 'slow', { answer, delayBetweenEventsMs });
+  const answers = Array.from({ length: STREAMS }, async (_, index) => {
+    const protocol = PROTOCOLS[index % PROTOCOLS.length] ?? 'chat';
+    return { protocol, answer: await ask(pair.gateway, { protocol, model: farModel(protocol, 'slow'), stream: true }) };
+  });
+  const hasBegun = { count: STREAMS, timeoutMs: 10_000 };
+  await pair.fake.waitFor((call) => call.finished === 'open' && call.eventsSent >= 5, hasBegun);
+  return answers;
+}
+
+test(`SIGTERM with ${STREAMS} open translated streams: all finish whole, and the server exits with 0`, async () => {
+  const answers = await openStreams(30, 'long:30');
+  pair.gateway.signal('SIGTERM');
+  const ended = await Promise.all(answers);
+  expect(ended.filter(({ protocol, answer }) => !hasTerminal(protocol, answer.text))).toEqual([]);
+  expect(ended.filter(({ answer }) => !answer.text.includes('w30 '))).toEqual([]);
+  expect(await pair.gateway.exited).toBe(0);
+  const records = await recordsById(pair.gateway);
+  expect(ended.map(({ answer }) => records.get(answer.requestId)?.error)).toEqual(ended.map(() => null));
+}, 20_000);
+
+test('a second Ctrl-C ends them in-band in the client’s format, with a record each, and exits with 0', async () => {
+  const answers = await openStreams(20, 'long:5000');
+  pair.gateway.signal('SIGINT');
+  // Signals within one second are one: pressed until the server has gone.
+  const presses = setInterval(() => pair.gateway.signal('SIGINT'), 300);
+  const status = await pair.gateway.exited;
+  clearInterval(presses);
+  expect(status).toBe(0);
+  const ended = await Promise.all(answers);
+  expect(ended.filter(({ protocol, answer }) => !endsInError(protocol, answer.text))).toEqual([]);
+  expect(ended.filter(({ protocol, answer }) => hasTerminal(protocol, answer.text))).toEqual([]);
+  const records = await recordsById(pair.gateway);
+  expect(ended.map(({ answer }) => records.get(answer.requestId)?.error)).toEqual(ended.map(() => 'draining'));
+}, 20_000);

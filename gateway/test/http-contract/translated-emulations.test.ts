@@ -1,0 +1,265 @@
+/** What the gateway does itself where upstream lacks it, through the whole line: stop texts, JSON by words, free-text tools, ids, redacted thinking. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Pair } from '../harness/start-pair.ts';
+import { post, type Side } from './calls.ts';
+import { createKey } from './make-key.ts';
+import { bodyFor, lastSent, MODELS, postFar, startTranslatedPair } from './translated-rig.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startTranslatedPair();
+}, 20_000);
+beforeEach(() => pair.fake.reset());
+afterAll(() => pair.stop());
+
+/** The data of a stream's records, parsed; `[DONE]` left out. */
+async function eventsOf(response: Response): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> {
+  const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'));
+  return lines.map((line) => JSON.parse(line.slice('data: '.length)) as Readonly<Record<string, unknown>>);
+}
+
+interface Block {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** A messages answer, whichever way it came. */
+interface Told {
+  readonly content: readonly Block[];
+  readonly stop_reason: unknown;
+  readonly stop_sequence: unknown;
+  readonly usage: Readonly<Record<string, unknown>>;
+}
+
+async function messageOf(response: Response, stream: boolean): Promise<Told> {
+  if (!stream) return (await response.json()) as Told;
+  const content: Array<Record<string, unknown> & { type: string }> = [];
+  let end = {};
+  for (const event of await eventsOf(response)) {
+    const { index, content_block, delta } = event as {
+      readonly index: number;
+      readonly content_block: Block;
+      readonly delta: Readonly<Record<string, string>>;
+    };
+    const block = content[index];
+    if (event.type === 'content_block_start') content[index] = { ...content_block };
+    else if (event.type === 'content_block_delta' && block !== undefined) {
+      if (delta.type === 'text_delta') block.text = `${block.text}${delta.text}`;
+      if (delta.type === 'input_json_delta') block.json = `${block.json ?? ''}${delta.partial_json}`;
+    } else if (event.type === 'message_delta') end = { ...(event.delta as object), usage: event.usage };
+  }
+  return { content, stop_reason: null, stop_sequence: null, usage: {}, ...end };
+}
+
+describe('stop texts for a model that takes none', () => {
+  test.each([false, true])('cut the answer, are named, and upstream’s counts stay, stream %p', async (stream) => {
+    pair.fake.script(MODELS.openAi, { say: { text: 'All is well. STOP HERE, and nothing of this.' } });
+    const members = { stop_sequences: ['never', 'STOP HERE'], stream };
+    const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.openAi, members));
+    expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
+    const told = await messageOf(response, stream);
+    expect(told).toMatchObject({
+      content: [{ type: 'text', text: 'All is well. ' }],
+      stop_reason: 'stop_sequence',
+      stop_sequence: 'STOP HERE',
+      // Upstream said, and bills, all of it.
+      usage: { input_tokens: 11, output_tokens: 7 },
+    });
+    expect(lastSent(pair, MODELS.openAi)).not.toHaveProperty('stop');
+    const [record] = await pair.gateway.calls('--limit', '1');
+    expect(record).toMatchObject({
+      finish_reason: 'stop_sequence',
+      usage: { input: 11, output: 7 },
+      usage_source: 'upstream',
+    });
+  });
+
+  test('that do not come change nothing', async () => {
+    pair.fake.script(MODELS.openAi, { say: { text: 'STO is not it, nor is ST' } });
+    for (const stream of [false, true]) {
+      const members = { stop_sequences: ['STOP'], stream };
+      const response = await post(pair.gateway, 'messages', bodyFor('messages', MODELS.openAi, members));
+      expect(await messageOf(response, stream)).toMatchObject({
+        content: [{ text: 'STO is not it, nor is ST' }],
+        stop_reason: 'end_turn',
+        stop_sequence: null,
+      });
+    }
+  });
+});
+
+describe('JSON that can only be asked for in words', () => {
+  const asked = { response_format: { type: 'json_object' } };
+
+  test('is asked for, and an object is the answer', async () => {
+    pair.fake.script(MODELS.sonnet46, { say: { text: '{"a": 1}' } });
+    const response = await postFar(pair.gateway, 'chat', asked);
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as { choices: { message: { content: string } }[] };
+    expect(answer.choices[0]?.message.content).toBe('{"a": 1}');
+    expect(JSON.stringify(lastSent(pair, MODELS.sonnet46).system)).toContain('JSON object');
+  });
+
+  test('that does not come is an error: a status, or in the stream', async () => {
+    pair.fake.script(MODELS.sonnet46, { say: { text: 'Here is your JSON: {"a": 1}' } });
+    const plain = await postFar(pair.gateway, 'chat', asked);
+    expect([plain.status, await plain.text()]).toEqual([500, expect.stringContaining('did not answer in JSON')]);
+    const streamed = await (await postFar(pair.gateway, 'chat', { ...asked, stream: true })).text();
+    expect(streamed).not.toContain('[DONE]');
+    expect(streamed.trimEnd().split('\n\n').at(-1)).toContain('did not answer in JSON');
+  });
+
+  test('is refused to a strict key', async () => {
+    const { key } = await createKey(pair.gateway, { strict: true });
+    const refused = await postFar({ url: pair.gateway.url, key }, 'chat', asked);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('response_format')]);
+    expect(pair.fake.served()).toEqual([]);
+  });
+});
+
+describe('a schema of the answer', () => {
+  const schema = {
+    $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
+    type: 'object',
+    properties: { root: { $ref: '#/$defs/node' } },
+    required: ['root'],
+    additionalProperties: false,
+  };
+
+  test('vector 58: goes to a messages host as it was written, recursion too', async () => {
+    pair.fake.script(MODELS.sonnet46, { say: { text: '{"root":{}}' } });
+    const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema, strict: true } };
+    expect((await postFar(pair.gateway, 'chat', { response_format })).status).toBe(200);
+    expect(lastSent(pair, MODELS.sonnet46).output_config).toEqual({ format: { type: 'json_schema', schema } });
+  });
+
+  test('goes to a chat host as well', async () => {
+    pair.fake.script(MODELS.house, { say: { text: '{"root":{}}' } });
+    const output_config = { format: { type: 'json_schema', schema } };
+    expect((await postFar(pair.gateway, 'messages', { output_config })).status).toBe(200);
+    expect(lastSent(pair, MODELS.house).response_format).toMatchObject({
+      type: 'json_schema',
+      json_schema: { schema },
+    });
+  });
+});
+
+test.each([false, true])(
+  'a free-text tool is a tool of one text upstream, and free text again, stream %p',
+  async (stream) => {
+    const text = 'SELECT "a"\n  FROM t; -- ü';
+    pair.fake.script(MODELS.sonnet46, { say: { calls: [{ id: 'call_1', name: 'sql', input: { input: text } }] } });
+    const tools = [{ type: 'custom', custom: { name: 'sql', description: 'Runs it.' } }];
+    const response = await postFar(pair.gateway, 'chat', { tools, stream });
+    const sent = lastSent(pair, MODELS.sonnet46).tools;
+    expect(sent).toMatchObject([{ name: 'sql', input_schema: { type: 'object', required: ['input'] } }]);
+    const deltas = stream
+      ? (await eventsOf(response)).flatMap(
+          (event) => (event.choices as { delta: { tool_calls?: object[] } }[])[0]?.delta.tool_calls ?? [],
+        )
+      : ((await response.json()) as { choices: { message: { tool_calls: object[] } }[] }).choices[0]?.message
+          .tool_calls;
+    const pieces = (deltas ?? []) as { type?: string; custom?: { name?: string; input?: string } }[];
+    expect(pieces[0]).toMatchObject({ id: 'toolu_1', type: 'custom', custom: { name: 'sql' } });
+    expect(pieces.map(({ custom }) => custom?.input ?? '').join('')).toBe(text);
+  },
+);
+
+describe('ids of calls', () => {
+  const odd = 'call_AbC:functions.look|fc_0123456789abcdef0123456789abcdef0123';
+  const history = [
+    { role: 'user', content: 'Look.' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: odd, name: 'look', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: odd, content: 'seen' }] },
+  ];
+  interface SentMessage {
+    readonly tool_calls?: readonly { readonly id: string }[];
+    readonly tool_call_id?: string;
+  }
+
+  test.each([
+    [MODELS.house, (id: string) => expect(id).toBe(odd)],
+    [MODELS.openAi, (id: string) => expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/)],
+    [MODELS.mistral, (id: string) => expect(id).toMatch(/^[A-Za-z0-9]{9}$/)],
+  ])('vector 47: to %s are what it takes, the same in call and result', async (model, check) => {
+    pair.fake.script(model, { answer: 'ok' });
+    expect((await post(pair.gateway, 'messages', bodyFor('messages', model, { messages: history }))).status).toBe(200);
+    const [, call, result] = lastSent(pair, model).messages as readonly SentMessage[];
+    const id = call?.tool_calls?.[0]?.id ?? '';
+    check(id);
+    expect(result?.tool_call_id).toBe(id);
+  });
+
+  test('vector 47: to a messages host too', async () => {
+    pair.fake.script(MODELS.sonnet46, { answer: 'ok' });
+    const messages = [
+      { role: 'user', content: 'Look.' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: odd, type: 'function', function: { name: 'look', arguments: '' } }],
+      },
+      { role: 'tool', tool_call_id: odd, content: 'seen' },
+    ];
+    expect((await postFar(pair.gateway, 'chat', { messages })).status).toBe(200);
+    const [, call, result] = lastSent(pair, MODELS.sonnet46).messages as readonly {
+      readonly content: readonly Block[];
+    }[];
+    expect(call?.content[0]?.id).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(call?.content[0]).toMatchObject({ input: {} });
+    expect(result?.content[0]?.tool_use_id).toBe(call?.content[0]?.id);
+  });
+});
+
+describe('vector 22: thinking that is not shown is kept for a chat client, and put back', () => {
+  const hidden: readonly Block[] = [
+    { type: 'redacted_thinking', data: 'cmVkYWN0ZWQ=' },
+    { type: 'thinking', thinking: '', signature: 'c2lnbmVk' },
+  ];
+  const use = { type: 'tool_use', id: 'toolu_9', name: 'look', input: {} };
+  const head = { id: 'm', type: 'message', role: 'assistant', model: MODELS.sonnet46, stop_sequence: null };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const event = (type: string, members: object = {}) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+  const block = (index: number, content_block: object, ...deltas: object[]) => [
+    event('content_block_start', { index, content_block }),
+    ...deltas.map((delta) => event('content_block_delta', { index, delta })),
+    event('content_block_stop', { index }),
+  ];
+  const records = [
+    event('message_start', { message: { ...head, content: [], stop_reason: null, usage } }),
+    ...block(0, hidden[0] ?? {}),
+    ...block(1, { ...hidden[1], signature: '' }, { type: 'signature_delta', signature: 'c2lnbmVk' }),
+    ...block(2, use),
+    event('message_delta', { delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } }),
+    event('message_stop'),
+  ];
+
+  test.each([false, true])('stream %p', async (stream) => {
+    const plain = { ...head, content: [...hidden, use], stop_reason: 'tool_use', usage };
+    pair.fake.script(MODELS.sonnet46, [stream ? { records } : { json: plain }, { answer: 'ok' }]);
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }];
+    const first = await (await postFar(pair.gateway, 'chat', { tools, stream })).text();
+    expect(first).toContain('"toolu_9"');
+    expect(first).not.toContain('cmVkYWN0ZWQ=');
+    const call = { id: 'toolu_9', type: 'function', function: { name: 'look', arguments: '{}' } };
+    const messages = [
+      { role: 'user', content: 'Good day.' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'toolu_9', content: 'seen' },
+    ];
+    expect((await postFar(pair.gateway, 'chat', { tools, messages })).status).toBe(200);
+    const [, sent] = lastSent(pair, MODELS.sonnet46).messages as readonly { readonly content: readonly Block[] }[];
+    expect(sent?.content).toEqual([...hidden, use]);
+  });
+});
+
+test.each(['chat', 'messages'] satisfies Side[])('vector 19: %s: an empty answer is an answer', async (side) => {
+  const model = side === 'chat' ? MODELS.sonnet46 : MODELS.house;
+  pair.fake.script(model, { say: {} });
+  const plain = await (await postFar(pair.gateway, side)).json();
+  if (side === 'chat') expect(plain).toMatchObject({ choices: [{ message: { content: '' }, finish_reason: 'stop' }] });
+  else expect(plain).toMatchObject({ content: [], stop_reason: 'end_turn' });
+  const streamed = await (await postFar(pair.gateway, side, { stream: true })).text();
+  expect(streamed).toContain(side === 'chat' ? 'data: [DONE]' : 'event: message_stop');
+});
