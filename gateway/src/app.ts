@@ -1,5 +1,6 @@
 /** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
 import { createCapacity } from './admission/capacity.ts';
+import { openMoney } from './app/open-money.ts';
 import { findModel, listModels } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
@@ -7,6 +8,8 @@ import { type ListedModels, listServedModels } from './config/served-models.ts';
 import { createControl } from './control/control.ts';
 import { serveControl } from './control/control-server.ts';
 import type { Gate, Settings } from './gateway/gate.ts';
+import { createIdempotency } from './gateway/idempotency.ts';
+import { startSweeping } from './gateway/idempotency-sweep.ts';
 import { KeptReasoning } from './gateway/kept-reasoning.ts';
 import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
@@ -62,8 +65,23 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
     });
     closers.push(() => store.close());
+    closers.push(
+      startSweeping(store.idempotency, (cause) =>
+        log.warn({ cause: String(cause) }, 'old answers of idempotency keys could not be taken away'),
+      ),
+    );
     const directory = await loadKeyDirectory(store.policies, masterKey.key);
-    const control = createControl({ policies: store.policies, directory, nowMs: Date.now });
+    const money = await openMoney(store, directory, log, config.timeouts.totalMs);
+    closers.push(() => money.close());
+    const control = createControl({
+      policies: store.policies,
+      ledger: store.ledger,
+      directory,
+      limits: money.desk.rules,
+      credit: money.credit,
+      bindAccount: money.bindAccount,
+      nowMs: Date.now,
+    });
     const limits = () => gate.settings.config.limits;
     const gate: Gate = {
       settings: buildSettings(config, listed),
@@ -77,12 +95,18 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       streams: new Set(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
+      idempotency: createIdempotency(masterKey.key, store.idempotency),
+      desk: money.desk,
       disorders: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
       unknownCallers: 0,
       ready: true,
       draining: false,
     };
-    const server = startHttpServer(config.server.host, config.server.port, { gate, describe: describeModel });
+    const server = startHttpServer(config.server.host, config.server.port, {
+      gate,
+      describe: describeModel,
+      readKeyStanding: money.readKeyStanding,
+    });
     closers.push(() => server.stop(true));
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
@@ -98,7 +122,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...(socket.notice === null ? [] : [socket.notice]),
         ...config.notes,
       ],
-      suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol),
+      suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
         gate.settings = buildSettings(found.config, found.listed);

@@ -2,11 +2,16 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import { register as registerAccounts } from './cli/accounts.ts';
+import { register as registerBackup } from './cli/backup.ts';
 import { register as registerCalls } from './cli/calls.ts';
 import { register as registerCheck } from './cli/check.ts';
 import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
 import { register as registerKeys } from './cli/keys.ts';
+import { register as registerLimits } from './cli/limits.ts';
 import { register as registerServe } from './cli/serve.ts';
+import { register as registerTopup } from './cli/topup.ts';
+import { register as registerVerify } from './cli/verify.ts';
 import { register as registerWorkspaces } from './cli/workspaces.ts';
 import { DEFAULT_DATA_DIR } from './config/config.ts';
 
@@ -18,7 +23,18 @@ function createProgram(environment: CliEnvironment): Command {
     .version(manifest.version)
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr })
     .exitOverride();
-  for (const register of [registerServe, registerKeys, registerWorkspaces, registerCalls, registerCheck]) {
+  for (const register of [
+    registerServe,
+    registerKeys,
+    registerWorkspaces,
+    registerAccounts,
+    registerLimits,
+    registerTopup,
+    registerCalls,
+    registerVerify,
+    registerBackup,
+    registerCheck,
+  ]) {
     register(program, environment);
   }
   return program;

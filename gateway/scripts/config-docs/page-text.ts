@@ -25,6 +25,15 @@ models:
     price: free
 `;
 
+/** The prices of a model, which a test loads below `models`. */
+export const PRICES_EXAMPLE = `    price:
+      - { input: 2.00, output: 12.00 }
+      - from: 2026-12-01
+        input: 1.50
+        output: 10.00
+        tiers: [{ above: 200000, input: 3.00, output: 15.00 }]
+`;
+
 export const INTRODUCTION = `Tollgate needs no configuration. Where it has one, it is a YAML file: the one that \`--config\` names, else the one that
 \`TOLLGATE_CONFIG\` names, else \`tollgate.yaml\` in the working directory. \`tollgate check [FILE]\` says what is wrong with
 it, with line and column; \`tollgate check --schema\` prints its JSON Schema for editors.
@@ -56,6 +65,7 @@ YAML. For the characters themselves write \`$\${NAME}\`. Names of members cannot
 - **size**: a whole number and B, KiB, MiB, GiB or TiB: \`32MiB\`.
 - **duration**: a whole number and ms, s, m, h or d: \`300ms\`, \`60s\`, \`15m\`.
 - **price**: USD per million tokens, from 0, at most 6 decimals: \`0.25\`.
+- **date**: a day, which begins in UTC: \`2026-12-01\`; or a moment with its zone: \`2026-12-01T08:00:00+01:00\`.
 - **address**: scheme, host and path, without credentials, query and fragment: \`https://api.example.com/v1\`. The host must
   be written as it will be called, so \`http://127.0.0.1\` and not \`http://2130706433\`.
 - Quotes are needed only where YAML needs them. Tags, merge keys (\`<<\`) and names given twice are errors; a file has at
@@ -79,6 +89,17 @@ differ, the call is translated, and [translation.md](translation.md) says what b
 model keeps it to one endpoint. \`protocols\` of an alias keeps that name to one, and the model has its other names at both:
 a coding agent that wants names with \`claude\` in them finds \`claude-house\` of the example, and a chat call that asks for it
 is refused. \`GET /v1/models\` lists every name, each with its \`protocols\`.
+`;
+
+export const PRICES = `## Prices that change, and prices of long input
+
+A call is billed at the price that is in force when it arrives. A price with \`from\` waits for its moment, so that a change
+can stand in the file before it is due; until the first of them begins, the catalogue's price counts. Where a call's input,
+cache reads and writes included, is longer than \`above\` of a tier, the whole call is at that tier's prices. Each record
+keeps its price in \`price_version\`, from which it can be computed again.
+
+\`\`\`yaml
+${PRICES_EXAMPLE}\`\`\`
 `;
 
 export const WITHOUT_MODELS = `## Without \`models\`

@@ -1,7 +1,7 @@
 /** Owns the page docs/configuration.md: tables made from the published schema and the presets, around fixed text. */
 import { renderConfigSchema, type SchemaNode } from '../../src/config/json-schema.ts';
 import { PRESETS } from '../../src/providers/presets.ts';
-import { ENDPOINTS, INTRODUCTION, WITHOUT_MODELS, WITHOUT_PROVIDERS } from './page-text.ts';
+import { ENDPOINTS, INTRODUCTION, PRICES, WITHOUT_MODELS, WITHOUT_PROVIDERS } from './page-text.ts';
 
 /** The whole page. */
 export function renderConfigPage(): string {
@@ -12,6 +12,7 @@ export function renderConfigPage(): string {
     INTRODUCTION,
     ...sections.map(([name, node]) => renderSection(name, node)),
     ENDPOINTS,
+    PRICES,
     WITHOUT_MODELS,
     WITHOUT_PROVIDERS,
     renderPresets(),
@@ -43,10 +44,17 @@ function renderTaken(node: SchemaNode): string {
   if (node.items !== undefined) return `list: ${renderTaken(node.items)}`;
   if (node.properties !== undefined) return 'mapping';
   if (node.title !== undefined) return String(node.title);
-  const words = (node.anyOf ?? []).flatMap((option) => option.enum ?? (option.properties ? ['mapping'] : []));
+  const words = (node.anyOf ?? []).flatMap((option) => option.enum ?? formOf(option));
   const inner = (node.anyOf ?? []).flatMap((option) => (option.anyOf || option.title ? [renderTaken(option)] : []));
-  const all = [...inner, ...words.map((word) => (word === 'mapping' ? word : `\`${word}\``))];
+  const all = [...inner, ...words.map((word) => (FORMS.includes(word) ? word : `\`${word}\``))];
   return all.length > 6 ? 'a name of the table below' : all.join(', ');
+}
+
+const FORMS: readonly string[] = ['mapping', 'list of mappings'];
+
+function formOf(node: SchemaNode): readonly string[] {
+  if (node.properties !== undefined) return FORMS.slice(0, 1);
+  return node.items?.properties === undefined ? [] : FORMS.slice(1);
 }
 
 function renderDefault(value: unknown): string {

@@ -1,21 +1,12 @@
 /** Checks that a cost is the exact sum of counters times prices, rounded once. */
 import { describe, expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
-import { costNanoUsd } from './cost.ts';
-import { FREE_PRICE, PRICE_MEMBERS, parseConfigPrice } from './price.ts';
+import { parseConfigPrice } from './config-price.ts';
+import { ceilNanoUsd, costNanoUsd } from './cost.ts';
+import { FREE_PRICE, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, withMarkUp } from './price.ts';
+import { billRandomCalls } from './testing/random-bills.ts';
 
 const usage = (counters: Partial<Usage>): Usage => ({ ...ZERO_USAGE, ...counters });
-
-/** xorshift32: the same numbers on every run and machine. */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 
 describe('costNanoUsd', () => {
   test('bills each counter at its own price', () => {
@@ -80,43 +71,55 @@ describe('costNanoUsd', () => {
     expect(() => costNanoUsd(usage(counters), parseConfigPrice({ input: 1, output: 1 }))).toThrow(message);
   });
 
-  test('agrees with exact fractions over 100,000 random calls, and in their sum', () => {
-    const random = randomNumbers(20261120);
-    let billed = 0n;
-    let exact = 0n;
-    let ties = 0;
-    for (let call = 0; call < 100_000; call++) {
-      const written = PRICE_MEMBERS.map(() => [random(100), random(1_000_000)] as const);
-      const text = (member: number) => `${written[member]?.[0]}.${String(written[member]?.[1]).padStart(6, '0')}`;
-      const price = parseConfigPrice({
-        input: text(0),
-        cache_read: text(1),
-        cache_write_5m: text(2),
-        cache_write_1h: text(3),
-        output: text(4),
-        reasoning: text(5),
-      });
-      const plain = random(200_000);
-      const reasoning = random(50_000);
-      const counts = [random(2_000_000), random(1_000_000), random(90_000), random(90_000), plain, reasoning];
-      const [input = 0, cache_read = 0, cache_write_5m = 0, cache_write_1h = 0] = counts;
-      const nano = costNanoUsd(
-        { input, cache_read, cache_write_5m, cache_write_1h, output: plain + reasoning, reasoning },
-        price,
-      );
-      // USD × 10¹²: dollars and millionths of the price text, apart from the parser under test.
-      const pico = counts.reduce((sum, count, member) => {
-        const [dollars = 0, millionths = 0] = written[member] ?? [];
-        return sum + BigInt(count) * (BigInt(dollars) * 1_000_000n + BigInt(millionths));
-      }, 0n);
-      const error = nano * 1000n - pico;
-      if (error <= -500n || error > 500n) throw new Error(`call ${call}: ${nano} nano for ${pico} pico`);
-      if (error === 500n) ties++;
-      billed += nano;
-      exact += pico;
-    }
-    expect(ties).toBeGreaterThan(0);
-    const drift = billed * 1000n - exact;
-    expect(drift < 0n ? -drift : drift).toBeLessThanOrEqual(500n * 100_000n);
+  test('takes the whole call at the rates of the tier that its input, caches included, is above', () => {
+    const tiers = [{ above: 1000, input: 2, output: 10, cache_read: 0.2, cache_write: 3 }];
+    const price = parseConfigPrice({ input: 1, output: 5, cache_read: 0.1, tiers });
+    const counters = { input: 400, cache_read: 300, cache_write_5m: 200, output: 50 };
+    expect(costNanoUsd(usage({ ...counters, cache_write_1h: 100 }), price)).toBe(
+      400n * 1000n + 300n * 100n + 200n * 1000n + 100n * 1000n + 50n * 5000n,
+    );
+    expect(costNanoUsd(usage({ ...counters, cache_write_1h: 101 }), price)).toBe(
+      400n * 2000n + 300n * 200n + 200n * 3000n + 101n * 3000n + 50n * 10_000n,
+    );
+  });
+
+  test.each([
+    [200_000, 1_200_000n],
+    [-200_000, 800_000n],
+    [MARK_UP_PPM_MIN, 0n],
+    [MARK_UP_PPM_MAX, 101_000_000n],
+  ])('adds a mark-up of %d ppm to the sum', (ppm, nano) => {
+    expect(costNanoUsd(usage({ input: 1000 }), withMarkUp(parseConfigPrice({ input: 1, output: 1 }), ppm))).toBe(nano);
+  });
+
+  test('rounds once, after the mark-up', () => {
+    // 499 pico are 0 nano, and 20 % on 0 is 0; 20 % on 499 pico is 598.8, which is 1 nano.
+    const price = parseConfigPrice({ input: '0.000499', output: 0 });
+    expect(costNanoUsd(usage({ input: 1 }), price)).toBe(0n);
+    expect(costNanoUsd(usage({ input: 1 }), withMarkUp(price, 200_000))).toBe(1n);
+  });
+
+  test('agrees with exact fractions over 20,000 random calls, in their sum, and from the version text alone', () => {
+    const tally = billRandomCalls(20_000, 20261120);
+    expect(tally.faults).toEqual([]);
+    expect(tally.ties).toBeGreaterThan(0);
+    expect(tally.tiered).toBeGreaterThan(2000);
+    expect(tally.markedUp).toBeGreaterThan(2000);
+    expect(tally.drift < 0n ? -tally.drift : tally.drift).toBeLessThanOrEqual(tally.driftMax);
+  });
+});
+
+describe('ceilNanoUsd', () => {
+  const price = parseConfigPrice({ input: 1, output: 1 });
+
+  test.each([
+    [0n, 0, 0n],
+    [1n, 0, 1n],
+    [1000n, 0, 1n],
+    [1001n, 0, 2n],
+    [1000n, 1, 2n],
+    [1000n, -1_000_000, 0n],
+  ])('rounds %p pico at %d ppm up', (pico, ppm, nano) => {
+    expect(ceilNanoUsd(pico, withMarkUp(price, ppm))).toBe(nano);
   });
 });

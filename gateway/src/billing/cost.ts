@@ -1,26 +1,37 @@
 /** Owns the one formula of what a call costs. Knows neither where the counters nor where the price come from. */
 import type { Usage } from '../generation/usage.ts';
 import type { NanoUsd } from './money.ts';
-import type { Price } from './price.ts';
+import { chooseRates, type Price } from './price.ts';
 
 const PICO_PER_NANO = 1000n;
 const HALF_NANO = 500n;
+const PPM = 1_000_000n;
 
 /**
- * What `usage` costs at `price`, in nano-USD: the exact sum in pico-USD, rounded once at the end, half up. Reasoning
- * tokens are part of `output` and priced apart from the rest of it.
+ * What `usage` costs at `price`, in nano-USD: the exact sum in pico-USD at the rates of the call's tier, the mark-up on
+ * that, and one rounding at the end, half up. Reasoning tokens are part of `output` and priced apart from the rest of it.
  * @throws RangeError where a counter is not an integer ≥ 0 or `reasoning` exceeds `output`: whoever parses upstream's
  * numbers decides what such numbers mean, and a bill is never made from them by accident.
  */
 export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
+  const { input, cache_read, cache_write_5m, cache_write_1h } = usage;
+  const rates =
+    price.tiers.length === 0 ? price : chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
   const picoUsd =
-    tokens(usage.input, 'input') * price.input +
-    tokens(usage.cache_read, 'cache_read') * price.cache_read +
-    tokens(usage.cache_write_5m, 'cache_write_5m') * price.cache_write_5m +
-    tokens(usage.cache_write_1h, 'cache_write_1h') * price.cache_write_1h +
-    tokens(usage.output - usage.reasoning, 'output - reasoning') * price.output +
-    tokens(usage.reasoning, 'reasoning') * price.reasoning;
-  return (picoUsd + HALF_NANO) / PICO_PER_NANO;
+    tokens(input, 'input') * rates.input +
+    tokens(cache_read, 'cache_read') * rates.cache_read +
+    tokens(cache_write_5m, 'cache_write_5m') * rates.cache_write_5m +
+    tokens(cache_write_1h, 'cache_write_1h') * rates.cache_write_1h +
+    tokens(usage.output - usage.reasoning, 'output - reasoning') * rates.output +
+    tokens(usage.reasoning, 'reasoning') * rates.reasoning;
+  if (price.markUpPpm === 0n) return (picoUsd + HALF_NANO) / PICO_PER_NANO;
+  return (picoUsd * (PPM + price.markUpPpm) + HALF_NANO * PPM) / (PICO_PER_NANO * PPM);
+}
+
+/** A sum of pico-USD with the price's mark-up, in nano-USD, rounded up: what is held must cover what is charged. */
+export function ceilNanoUsd(picoUsd: bigint, price: Price): NanoUsd {
+  const units = PICO_PER_NANO * PPM;
+  return (picoUsd * (PPM + price.markUpPpm) + units - 1n) / units;
 }
 
 function tokens(count: number, counter: string): bigint {

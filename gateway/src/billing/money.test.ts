@@ -1,7 +1,7 @@
 /** Checks that money is read and written exactly, and what is refused as a price. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { formatNanoUsd, formatUsdPerMillion, PriceError, parseUsdPerMillion } from './money.ts';
+import { formatNanoUsd, formatUsdPerMillion, PriceError, parseUsd, parseUsdPerMillion } from './money.ts';
 
 const parse = (written: string | number) => parseUsdPerMillion(written, 'input');
 
@@ -95,6 +95,43 @@ describe('formatNanoUsd', () => {
         const size = BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
         expect(text.startsWith('-') ? -size : size).toBe(amount);
         expect(text).toMatch(/^-?(0|[1-9][0-9]*)(\.[0-9]{0,8}[1-9])?$/);
+      }),
+    );
+  });
+});
+
+describe('parseUsd', () => {
+  test.each([
+    ['0', 0n],
+    ['10', 10_000_000_000n],
+    ['0.000000001', 1n],
+    ['.5', 500_000_000n],
+    ['1e-9', 1n],
+    ['0.0000000010', 1n],
+    ['9000000000', 9_000_000_000_000_000_000n],
+  ])('reads %p as %p', (written, amount) => {
+    expect(parseUsd(written, 'usd')).toBe(amount);
+  });
+
+  test.each([
+    ['', 'usd: found "", expected a decimal number of USD, 0 or more, such as 0.25'],
+    ['-1', 'found "-1", expected a decimal number of USD'],
+    ['1,5', 'found "1,5"'],
+    ['0x10', 'found "0x10"'],
+    ['NaN', 'found "NaN"'],
+    ['0.0000000001', 'expected at most 9 decimal places'],
+    ['9000000000.000000001', 'expected at most 9000000000 USD'],
+    ['1e999', 'expected at most 9000000000 USD'],
+    ['1e-999', 'expected at most 9 decimal places'],
+  ])('refuses %p', (written, message) => {
+    expect(() => parseUsd(written, 'usd')).toThrow(PriceError);
+    expect(() => parseUsd(written, 'usd')).toThrow(message);
+  });
+
+  test('undoes formatNanoUsd', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 9_000_000_000n * 10n ** 9n }), (amount) => {
+        expect(parseUsd(formatNanoUsd(amount), 'usd')).toBe(amount);
       }),
     );
   });

@@ -16,6 +16,9 @@ const NANO_DECIMALS = 9;
 /** One USD per token. It keeps 10⁹ tokens of one call within the ledger's 64-bit nano-USD. */
 const PICO_PER_TOKEN_MAX = 1_000_000_000_000n;
 
+/** What one movement or cap may be: a ledger of 64-bit nano-USD holds just over nine thousand million dollars. */
+const AMOUNT_NANO_MAX = 9_000_000_000n * 1_000_000_000n;
+
 const TEXT_CHARS_MAX = 40;
 const DECIMAL = /^(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,3}))?$/;
 
@@ -46,7 +49,7 @@ export function parseUsdPerMillion(written: string | number, member: string): Pi
   const fraction = match[2] ?? '';
   const digits = BigInt(`${match[1] ?? ''}${fraction}`);
   const shift = Number(match[3] ?? '0') - fraction.length + PRICE_DECIMALS_MAX;
-  const price = shift >= 0 ? digits * 10n ** BigInt(shift) : divideExactly(digits, 10n ** BigInt(-shift));
+  const price = scaleByTen(digits, shift);
   if (price === null) {
     throw new PriceError(
       member,
@@ -58,6 +61,23 @@ export function parseUsdPerMillion(written: string | number, member: string): Pi
     throw new PriceError(member, quote(written), 'at most 1000000 USD per million tokens; is it in another unit?');
   }
   return price;
+}
+
+/**
+ * The exact amount of a decimal number of USD, such as `10` or `0.000000001`; 0 or more.
+ * @throws PriceError naming `member` where it is not such a number, finer than a nano-dollar or more than 9,000,000,000.
+ */
+export function parseUsd(written: string, member: string): NanoUsd {
+  const match = written.length <= TEXT_CHARS_MAX ? DECIMAL.exec(written) : null;
+  if (match === null) throw new PriceError(member, quote(written), 'a decimal number of USD, 0 or more, such as 0.25');
+  const fraction = match[2] ?? '';
+  const shift = Number(match[3] ?? '0') - fraction.length + NANO_DECIMALS;
+  const amount = scaleByTen(BigInt(`${match[1] ?? ''}${fraction}`), shift);
+  if (amount === null) {
+    throw new PriceError(member, quote(written), `at most ${NANO_DECIMALS} decimal places: a nano-dollar is the least`);
+  }
+  if (amount > AMOUNT_NANO_MAX) throw new PriceError(member, quote(written), 'at most 9000000000 USD');
+  return amount;
 }
 
 /** A price as the shortest exact decimal of USD per million tokens: `1250000n` is `1.25`. */
@@ -77,8 +97,11 @@ function formatDecimal(units: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-function divideExactly(dividend: bigint, divisor: bigint): bigint | null {
-  return dividend % divisor === 0n ? dividend / divisor : null;
+/** `digits × 10^shift`, or null where it is no integer. */
+function scaleByTen(digits: bigint, shift: number): bigint | null {
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  return digits % divisor === 0n ? digits / divisor : null;
 }
 
 function quote(written: string | number): string {

@@ -1,14 +1,7 @@
-/** Checks how a price is filled and written by an operator, and that its version text gives it back. */
+/** Checks how a price is filled and marked up, which tier counts, and that its version text gives all of it back. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  type ConfigPrice,
-  FREE_PRICE,
-  fillPrice,
-  PRICE_MEMBERS,
-  parseConfigPrice,
-  parsePriceVersion,
-} from './price.ts';
+import { chooseRates, fillPrice, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, withMarkUp } from './price.ts';
 
 describe('fillPrice', () => {
   test('prices what is missing as input or output, never 0', () => {
@@ -33,71 +26,98 @@ describe('fillPrice', () => {
   });
 });
 
-describe('parseConfigPrice', () => {
-  test('reads the contract’s example', () => {
-    expect(parseConfigPrice({ input: 0.25, cache_read: 0.025, output: '2.00' })).toEqual({
-      input: 250_000n,
-      cache_read: 25_000n,
-      cache_write_5m: 250_000n,
-      cache_write_1h: 250_000n,
-      output: 2_000_000n,
-      reasoning: 2_000_000n,
-      version: 'config@0.25_0.025_0.25_0.25_2_2',
+describe('chooseRates', () => {
+  const tiers = [
+    { inputTokensAbove: 100, input: 2n, output: 20n },
+    { inputTokensAbove: 200, input: 3n, output: 30n },
+  ];
+  const price = fillPrice({ input: 1n, output: 10n }, 'x', tiers);
+
+  test.each([
+    [0, 1n],
+    [99, 1n],
+    [100, 1n],
+    [101, 2n],
+    [200, 2n],
+    [201, 3n],
+    [Number.MAX_SAFE_INTEGER, 3n],
+  ])('takes for %d tokens of input the tier whose bound they are above', (tokens, input) => {
+    expect(chooseRates(price, tokens).input).toBe(input);
+  });
+});
+
+describe('withMarkUp', () => {
+  const price = fillPrice({ input: 3n, output: 15n }, 'x');
+
+  test('changes the version and no rate; none at all changes nothing', () => {
+    expect(withMarkUp(price, 200_000)).toEqual({
+      ...price,
+      markUpPpm: 200_000n,
+      version: `${price.version};+200000ppm`,
     });
+    expect(withMarkUp(price, -5).version).toBe(`${price.version};-5ppm`);
+    expect(withMarkUp(price, 0)).toBe(price);
   });
 
-  test('reads the word free as 0 throughout', () => {
-    expect(parseConfigPrice('free')).toBe(FREE_PRICE);
-    expect(PRICE_MEMBERS.map((member) => FREE_PRICE[member])).toEqual([0n, 0n, 0n, 0n, 0n, 0n]);
-    expect(FREE_PRICE.version).toBe('free@0_0_0_0_0_0');
+  test.each([0.5, Number.NaN, MARK_UP_PPM_MIN - 1, MARK_UP_PPM_MAX + 1])('refuses %p ppm', (ppm) => {
+    expect(() => withMarkUp(price, ppm)).toThrow(`mark-up: found ${ppm} ppm, expected a whole number from -1000000`);
   });
 
-  test('reads cache_write as the 5-minute write, and so as the 1-hour one', () => {
-    const price = parseConfigPrice({ input: 3, output: 15, cache_write: 3.75 });
-    expect([price.cache_write_5m, price.cache_write_1h]).toEqual([3_750_000n, 3_750_000n]);
-  });
-
-  test('gives the same version to the same price however it was written', () => {
-    const one = parseConfigPrice({ input: '0.250', output: 2, cache_write: '1e0' });
-    const other = parseConfigPrice({ output: '2.0', input: 0.25, cache_write_5m: 1, reasoning: 2 });
-    expect(one).toEqual(other);
-  });
-
-  test.each<[unknown, string]>([
-    [{ output: 1 }, 'input: found nothing, expected USD per million tokens; a price needs at least input and output'],
-    [{ input: 1 }, 'output: found nothing, expected USD per million tokens'],
-    [{ input: -1, output: 1 }, 'input: found -1, expected a decimal number'],
-    [{ input: 1, output: 1, cache_write: 'x' }, 'cache_write: found "x", expected a decimal number'],
-    [{ input: 1, output: 1, cache_write_5m: 'x' }, 'cache_write_5m: found "x", expected a decimal number'],
-    [{ input: 1, output: 1, reasoning: null }, 'reasoning: found null, expected a decimal number'],
-    [{ input: 1, output: 1, cached: 1 }, 'cached: found an unknown member of a price, expected one of input, '],
-    [{ input: 1, output: 1, cache_write: 1, cache_write_5m: 1 }, 'expected one of the two: they mean the same'],
-    ['gratis', 'price: found "gratis", expected the word free, or an object with at least input and output'],
-    [null, 'price: found null, expected the word free'],
-    [[1, 2], 'price: found [1,2], expected the word free'],
-  ])('refuses %j and names the member', (written, message) => {
-    expect(() => parseConfigPrice(written as ConfigPrice)).toThrow(message);
+  test('refuses a second mark-up', () => {
+    expect(() => withMarkUp(withMarkUp(price, 1), 1)).toThrow('has one already, expected a list price');
   });
 });
 
 describe('parsePriceVersion', () => {
-  test('gives back every price from its version alone, whatever the model is called', () => {
-    const price = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
+  test('gives back every price from its version alone, with tiers and mark-up, whatever the model is called', () => {
+    const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
+    const published = fc.record(
+      { input: rate, output: rate, cache_read: rate, cache_write_5m: rate, cache_write_1h: rate, reasoning: rate },
+      { requiredKeys: ['input', 'output'] },
+    );
+    const bounds = fc.uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { maxLength: 3 });
+    const ppm = fc.integer({ min: MARK_UP_PPM_MIN, max: MARK_UP_PPM_MAX });
     fc.assert(
-      fc.property(fc.array(price, { minLength: 6, maxLength: 6 }), fc.string(), (prices, id) => {
-        const [input = 0n, output = 0n, cache_read, cache_write_5m, cache_write_1h, reasoning] = prices;
-        const published = { input, output, cache_read, cache_write_5m, cache_write_1h, reasoning };
-        const filled = fillPrice(published, `catalog:2026-11-20/openai/${id}`);
-        expect(parsePriceVersion(filled.version)).toEqual(filled);
+      fc.property(published, bounds, published, ppm, fc.string(), (base, above, tier, markUp, id) => {
+        const tiers = above
+          .sort((one, other) => one - other)
+          .map((inputTokensAbove) => ({ ...tier, inputTokensAbove }));
+        const price = withMarkUp(fillPrice(base, `catalog:2026-11-20/openai/${id}`, tiers), markUp);
+        expect(parsePriceVersion(price.version)).toEqual(price);
       }),
     );
   });
 
-  test.each(['', 'config', '@1_1_1_1_1_1', 'config@1_1_1_1_1', 'config@1_1_1_1_1_1_1'])('refuses %p', (version) => {
+  test('reads a text of before there were tiers and mark-ups', () => {
+    expect(parsePriceVersion('config@1_0.1_1_1_5_5')).toMatchObject({ input: 1_000_000n, tiers: [], markUpPpm: 0n });
+  });
+
+  test.each([
+    '',
+    'config',
+    '@1_1_1_1_1_1',
+    'config@1_1_1_1_1',
+    'config@1_1_1_1_1_1_1',
+    'config@1_1_1_1_1_1;',
+    'config@1_1_1_1_1_1;search=10',
+    'config@1_1_1_1_1_1;>200=1_1_1_1_1',
+    'config@1_1_1_1_1_1;>0=1_1_1_1_1_1',
+    'config@1_1_1_1_1_1;>10000000000000000=1_1_1_1_1_1',
+    'config@1_1_1_1_1_1;+0ppm',
+    'config@1_1_1_1_1_1;5ppm',
+    'config@1_1_1_1_1_1;-1000001ppm',
+    'config@1_1_1_1_1_1;+5ppm;+5ppm',
+    'config@1_1_1_1_1_1;+5ppm;>200=1_1_1_1_1_1',
+  ])('refuses %p', (version) => {
     expect(() => parsePriceVersion(version)).toThrow(`price_version: found ${JSON.stringify(version)}`);
   });
 
   test('names the member that is not a number', () => {
     expect(() => parsePriceVersion('config@1_1_1_1_x_1')).toThrow('output: found "x"');
+  });
+
+  test('refuses tiers that do not ascend', () => {
+    const tier = ';>200=1_1_1_1_1_1';
+    expect(() => parsePriceVersion(`config@1_1_1_1_1_1${tier}${tier}`)).toThrow('a tier above 200, expected');
   });
 });

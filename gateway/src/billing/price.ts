@@ -1,6 +1,6 @@
 /**
- * Owns the price of one model's tokens: its shape, how missing members are filled, how an operator writes one, and the
- * version text that a record keeps. Does not know which model has which price, nor how a call's cost is summed.
+ * Owns the price of one model: its rates per token, its long-context tiers, an account's mark-up, and the version text
+ * that a record keeps of all that. Does not know which model has which price, nor how a call's cost is summed.
  */
 import { formatUsdPerMillion, type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
 
@@ -17,15 +17,28 @@ export const PRICE_MEMBERS = [
 export type PriceMember = (typeof PRICE_MEMBERS)[number];
 
 /** What one token of each kind costs, every member filled. */
-export interface Price extends Readonly<Record<PriceMember, PicoUsdPerToken>> {
+export type Rates = Readonly<Record<PriceMember, PicoUsdPerToken>>;
+
+/** Other rates for a whole call whose input, cache reads and writes included, is longer than `inputTokensAbove`. */
+export interface PriceTier {
+  readonly inputTokensAbove: number;
+  readonly rates: Rates;
+}
+
+/** A price in force: its own rates are those of a call that no tier covers. */
+export interface Price extends Rates {
+  /** Ascending; empty: one price for all lengths. */
+  readonly tiers: readonly PriceTier[];
+  /** Parts per million on top of the exact sum, below 0 for a discount. */
+  readonly markUpPpm: bigint;
   /**
-   * Where the price comes from and, after the last `@`, the six numbers themselves: a record that keeps this text can
-   * be recomputed by `parsePriceVersion` after every price list and configuration has changed.
+   * Where the price comes from and, after the last `@`, all of its numbers: a record that keeps this text can be
+   * recomputed by `parsePriceVersion` after every price list, configuration and account has changed.
    */
   readonly version: string;
 }
 
-/** A price as published: only `input` and `output` must be there. */
+/** Rates as published: only `input` and `output` must be there. */
 export interface PublishedPrice {
   readonly input: PicoUsdPerToken;
   readonly output: PicoUsdPerToken;
@@ -35,112 +48,119 @@ export interface PublishedPrice {
   readonly reasoning?: PicoUsdPerToken | undefined;
 }
 
-type Written = string | number;
+export interface PublishedTier extends PublishedPrice {
+  readonly inputTokensAbove: number;
+}
 
-/** A price as an operator writes it: USD per million tokens. `cache_write` is another name of `cache_write_5m`. */
-export type ConfigPrice =
-  | 'free'
-  | {
-      readonly input: Written;
-      readonly output: Written;
-      readonly cache_read?: Written | undefined;
-      readonly cache_write?: Written | undefined;
-      readonly cache_write_5m?: Written | undefined;
-      readonly cache_write_1h?: Written | undefined;
-      readonly reasoning?: Written | undefined;
-    };
-
-const CONFIG_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, 'cache_write']);
+/** A discount of everything. */
+export const MARK_UP_PPM_MIN = -1_000_000;
+/** Ten thousand percent. With the highest price it keeps ten million tokens of a call within the ledger's 64-bit nano-USD. */
+export const MARK_UP_PPM_MAX = 100_000_000;
 
 /** The price that the word `free` in a configuration means. */
 export const FREE_PRICE: Price = fillPrice({ input: 0n, output: 0n }, 'free');
 
 /**
  * Fills what is missing so that nothing is billed 0 by omission: cache reads and writes cost as input, reasoning as
- * output, and the 1-hour cache write as the 5-minute one where that is given. `origin` opens the version text.
+ * output, and the 1-hour cache write as the 5-minute one where that is given; a tier is filled from itself, never from the
+ * price below it. `origin` opens the version text.
+ * @throws PriceError where the tiers do not ascend.
  */
-export function fillPrice(published: PublishedPrice, origin: string): Price {
-  const filled = {
-    input: published.input,
-    cache_read: published.cache_read ?? published.input,
-    cache_write_5m: published.cache_write_5m ?? published.input,
-    cache_write_1h: published.cache_write_1h ?? published.cache_write_5m ?? published.input,
-    output: published.output,
-    reasoning: published.reasoning ?? published.output,
-  };
-  const numbers = PRICE_MEMBERS.map((member) => formatUsdPerMillion(filled[member])).join('_');
-  return { ...filled, version: `${origin}@${numbers}` };
+export function fillPrice(published: PublishedPrice, origin: string, tiers: readonly PublishedTier[] = []): Price {
+  const rates = fillRates(published);
+  const filled = tiers.map((tier) => ({ inputTokensAbove: tier.inputTokensAbove, rates: fillRates(tier) }));
+  checkAscent(filled, 'tiers');
+  const steps = filled.map((tier) => `;>${tier.inputTokensAbove}=${renderRates(tier.rates)}`).join('');
+  return { ...rates, tiers: filled, markUpPpm: 0n, version: `${origin}@${renderRates(rates)}${steps}` };
 }
 
 /**
- * The price an operator configured.
- * @throws PriceError naming the member that is unknown, missing, given twice or not a usable number.
+ * The price for an account with a mark-up (`ppm` > 0) or a discount (< 0), in parts per million.
+ * @throws RangeError where `ppm` is no integer from MARK_UP_PPM_MIN to MARK_UP_PPM_MAX, or the price has a mark-up already.
  */
-export function parseConfigPrice(written: ConfigPrice): Price {
-  if (written === 'free') return FREE_PRICE;
-  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
-    throw new PriceError(
-      'price',
-      JSON.stringify(written),
-      'the word free, or an object with at least input and output',
+export function withMarkUp(price: Price, ppm: number): Price {
+  if (ppm === 0) return price;
+  if (!isMarkUp(ppm)) {
+    throw new RangeError(
+      `mark-up: found ${ppm} ppm, expected a whole number from ${MARK_UP_PPM_MIN} to ${MARK_UP_PPM_MAX}`,
     );
   }
-  for (const member of Object.keys(written)) {
-    if (!CONFIG_MEMBERS.has(member)) {
-      throw new PriceError(member, 'an unknown member of a price', `one of ${[...CONFIG_MEMBERS].join(', ')}`);
-    }
-  }
-  if (written.cache_write !== undefined && written.cache_write_5m !== undefined) {
-    throw new PriceError('cache_write', 'cache_write beside cache_write_5m', 'one of the two: they mean the same');
-  }
-  const { cache_write_5m = written.cache_write } = written;
-  return fillPrice(
-    {
-      input: parseRequired(written.input, 'input'),
-      output: parseRequired(written.output, 'output'),
-      cache_read: parseOptional(written.cache_read, 'cache_read'),
-      cache_write_5m: parseOptional(
-        cache_write_5m,
-        written.cache_write === undefined ? 'cache_write_5m' : 'cache_write',
-      ),
-      cache_write_1h: parseOptional(written.cache_write_1h, 'cache_write_1h'),
-      reasoning: parseOptional(written.reasoning, 'reasoning'),
-    },
-    'config',
-  );
+  if (price.markUpPpm !== 0n) throw new RangeError(`mark-up: ${price.version} has one already, expected a list price`);
+  return { ...price, markUpPpm: BigInt(ppm), version: `${price.version};${ppm > 0 ? '+' : ''}${ppm}ppm` };
+}
+
+/** The rates of a whole call with so many input tokens, cache reads and writes included. */
+export function chooseRates(price: Price, inputTokens: number): Rates {
+  let rates: Rates = price;
+  for (const tier of price.tiers) if (inputTokens > tier.inputTokensAbove) rates = tier.rates;
+  return rates;
 }
 
 /**
- * The price that a record's `price_version` states.
- * @throws PriceError where the text is not one that `fillPrice` made.
+ * The price that a record's `price_version` states: `<origin>@<six rates>`, then `;>200000=<six rates>` for each tier, then
+ * `;+50000ppm` where the account had a mark-up.
+ * @throws PriceError where the text is not one that `fillPrice` or `withMarkUp` made.
  */
 export function parsePriceVersion(version: string): Price {
   const at = version.lastIndexOf('@');
-  const numbers = version.slice(at + 1).split('_');
-  if (at < 1 || numbers.length !== PRICE_MEMBERS.length) {
-    throw new PriceError('price_version', JSON.stringify(version), 'an origin, @, and six prices joined by _');
-  }
-  const price = (index: number) =>
-    parseUsdPerMillion(numbers[index] ?? '', `price_version ${version}: ${PRICE_MEMBERS[index]}`);
+  const [base = '', ...steps] = version.slice(at + 1).split(';');
+  const markUp = /^([+-][1-9][0-9]{0,8})ppm$/.exec(steps.at(-1) ?? '')?.[1];
+  if (at < 1 || (markUp !== undefined && !isMarkUp(Number.parseInt(markUp, 10)))) refuseVersion(version);
+  const tiers = (markUp === undefined ? steps : steps.slice(0, -1)).map((step) => {
+    const [, above = '', rates = ''] = /^>([1-9][0-9]{0,15})=(.*)$/.exec(step) ?? refuseVersion(version);
+    return { inputTokensAbove: Number.parseInt(above, 10), rates: parseRates(rates, version) };
+  });
+  checkAscent(tiers, `price_version ${version}`);
+  return { ...parseRates(base, version), tiers, markUpPpm: BigInt(markUp ?? 0), version };
+}
+
+function isMarkUp(ppm: number): boolean {
+  return Number.isSafeInteger(ppm) && ppm >= MARK_UP_PPM_MIN && ppm <= MARK_UP_PPM_MAX;
+}
+
+function fillRates(published: PublishedPrice): Rates {
+  const { input, output, cache_write_5m } = published;
   return {
-    input: price(0),
-    cache_read: price(1),
-    cache_write_5m: price(2),
-    cache_write_1h: price(3),
-    output: price(4),
-    reasoning: price(5),
-    version,
+    input,
+    cache_read: published.cache_read ?? input,
+    cache_write_5m: cache_write_5m ?? input,
+    cache_write_1h: published.cache_write_1h ?? cache_write_5m ?? input,
+    output,
+    reasoning: published.reasoning ?? output,
   };
 }
 
-function parseRequired(written: Written | undefined, member: string): PicoUsdPerToken {
-  const price = parseOptional(written, member);
-  if (price !== undefined) return price;
-  throw new PriceError(member, 'nothing', 'USD per million tokens; a price needs at least input and output');
+function checkAscent(tiers: readonly PriceTier[], member: string): void {
+  let below = 0;
+  for (const { inputTokensAbove } of tiers) {
+    if (!Number.isSafeInteger(inputTokensAbove) || inputTokensAbove <= below) {
+      throw new PriceError(member, `a tier above ${inputTokensAbove}`, `a whole number over ${below}: tiers ascend`);
+    }
+    below = inputTokensAbove;
+  }
 }
 
-function parseOptional(written: Written | undefined, member: string): PicoUsdPerToken | undefined {
-  if (written === undefined) return undefined;
-  if (typeof written === 'string' || typeof written === 'number') return parseUsdPerMillion(written, member);
-  throw new PriceError(member, JSON.stringify(written), 'a decimal number of USD per million tokens, such as 0.25');
+function renderRates(rates: Rates): string {
+  return PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');
+}
+
+function parseRates(text: string, version: string): Rates {
+  const numbers = text.split('_');
+  if (numbers.length !== PRICE_MEMBERS.length) refuseVersion(version);
+  const rate = (index: number) =>
+    parseUsdPerMillion(numbers[index] ?? '', `price_version ${version}: ${PRICE_MEMBERS[index]}`);
+  return {
+    input: rate(0),
+    cache_read: rate(1),
+    cache_write_5m: rate(2),
+    cache_write_1h: rate(3),
+    output: rate(4),
+    reasoning: rate(5),
+  };
+}
+
+function refuseVersion(version: string): never {
+  const expected =
+    'an origin, @, and six prices joined by _; then ;>TOKENS= with six prices for each tier, and ;+PPMppm';
+  throw new PriceError('price_version', JSON.stringify(version), expected);
 }

@@ -57,12 +57,6 @@ export interface MessagesGates {
   readonly forcedToolChoice: boolean;
 }
 
-/** Other prices for a whole call whose input is longer than `inputTokensAbove`. */
-export interface PriceTier {
-  readonly inputTokensAbove: number;
-  readonly price: Price;
-}
-
 export interface CatalogModel {
   readonly provider: CatalogProvider;
   /** The name that the provider's own API takes. */
@@ -78,9 +72,8 @@ export interface CatalogModel {
   readonly outputTokensMax: number | null;
   readonly modalities: readonly Modality[];
   readonly capabilities: readonly Capability[];
+  /** With its long-context tiers. */
   readonly price: Price;
-  /** Long-context prices, ascending; empty: one price for all lengths. */
-  readonly tiers: readonly PriceTier[];
   readonly feesBeside: readonly FeeBeside[];
   /** Only for models that are spoken to over messages and whose gates are known. */
   readonly gates: MessagesGates | null;

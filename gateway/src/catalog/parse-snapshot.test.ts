@@ -27,7 +27,6 @@ describe('parseSnapshot', () => {
       shutdown: null,
       inputTokensMax: null,
       outputTokensMax: null,
-      tiers: [],
       feesBeside: [],
       gates: null,
     });
@@ -39,18 +38,19 @@ describe('parseSnapshot', () => {
     expect(parsePriceVersion(price.version)).toEqual(price);
   });
 
-  test('gives each long-context tier its own filled price and version', () => {
-    expect(parseModel({ tiers: [{ above: 200_000, input: '4', cache_read: '0.4', output: '12' }] }).tiers).toEqual([
+  test('gives each long-context tier rates filled from itself, and the version all of them', () => {
+    const { price } = parseModel({ tiers: [{ above: 200_000, input: '4', cache_read: '0.4', output: '12' }] });
+    expect(price.version).toBe('catalog:2026-11-20/openai/m-1@2_2_2_2_8_8;>200000=4_0.4_4_4_12_12');
+    expect(price.tiers).toEqual([
       {
         inputTokensAbove: 200_000,
-        price: {
+        rates: {
           input: 4_000_000n,
           cache_read: 400_000n,
           cache_write_5m: 4_000_000n,
           cache_write_1h: 4_000_000n,
           output: 12_000_000n,
           reasoning: 12_000_000n,
-          version: 'catalog:2026-11-20/openai/m-1>200000@4_0.4_4_4_12_12',
         },
       },
     ]);

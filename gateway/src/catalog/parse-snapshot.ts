@@ -1,6 +1,6 @@
 /** Owns the reading of a snapshot's JSON into the catalogue's shapes, every member checked. Does not know where the JSON lies. */
 import { parseUsdPerMillion } from '../billing/money.ts';
-import { fillPrice, type Price } from '../billing/price.ts';
+import { fillPrice, type PublishedPrice, type PublishedTier } from '../billing/price.ts';
 import {
   CAPABILITIES,
   CATALOG_PROVIDERS,
@@ -10,7 +10,6 @@ import {
   FEES_BESIDE,
   type MessagesGates,
   MODALITIES,
-  type PriceTier,
   THINKING_TYPES,
 } from './catalog-model.ts';
 
@@ -43,7 +42,6 @@ function parseModel(model: unknown, version: string, index: number): CatalogMode
   const provider = readWord(members.provider, `models[${index}].provider`, CATALOG_PROVIDERS);
   const id = readText(members.id, `models[${index}].id`);
   const where = `${provider}/${id}`;
-  const origin = `catalog:${version}/${where}`;
   return {
     provider,
     id,
@@ -55,33 +53,32 @@ function parseModel(model: unknown, version: string, index: number): CatalogMode
     outputTokensMax: readOptional(members.output_max, readTokens, `${where} output_max`, null),
     modalities: readWords(members.modalities, `${where} modalities`, MODALITIES),
     capabilities: readWords(members.capabilities, `${where} capabilities`, CAPABILITIES),
-    price: parsePrice(readMembers(members.price, `${where} price`, PRICE_MEMBERS), where, origin),
-    tiers: readOptional(members.tiers, readArray, `${where} tiers`, []).map((tier) => parseTier(tier, where, origin)),
+    price: fillPrice(
+      parseRates(readMembers(members.price, `${where} price`, PRICE_MEMBERS), where),
+      `catalog:${version}/${where}`,
+      readOptional(members.tiers, readArray, `${where} tiers`, []).map((tier) => parseTier(tier, where)),
+    ),
     feesBeside: readWords(members.fees_beside ?? [], `${where} fees_beside`, FEES_BESIDE),
     gates: members.messages === undefined ? null : parseGates(members.messages, `${where} messages`),
   };
 }
 
-function parseTier(tier: unknown, where: string, origin: string): PriceTier {
+function parseTier(tier: unknown, where: string): PublishedTier {
   const members = readMembers(tier, `${where} tier`, TIER_MEMBERS);
-  const inputTokensAbove = readTokens(members.above, `${where} tier above`);
-  return { inputTokensAbove, price: parsePrice(members, where, `${origin}>${inputTokensAbove}`) };
+  return { ...parseRates(members, where), inputTokensAbove: readTokens(members.above, `${where} tier above`) };
 }
 
-function parsePrice(members: Members, where: string, origin: string): Price {
+function parseRates(members: Members, where: string): PublishedPrice {
   const required = (member: string) => parseUsdPerMillion(readText(members[member], `${where} ${member}`), member);
   const optional = (member: string) => (members[member] === undefined ? undefined : required(member));
-  return fillPrice(
-    {
-      input: required('input'),
-      output: required('output'),
-      cache_read: optional('cache_read'),
-      cache_write_5m: optional('cache_write_5m'),
-      cache_write_1h: optional('cache_write_1h'),
-      reasoning: optional('reasoning'),
-    },
-    origin,
-  );
+  return {
+    input: required('input'),
+    output: required('output'),
+    cache_read: optional('cache_read'),
+    cache_write_5m: optional('cache_write_5m'),
+    cache_write_1h: optional('cache_write_1h'),
+    reasoning: optional('reasoning'),
+  };
 }
 
 function parseGates(gates: unknown, where: string): MessagesGates {

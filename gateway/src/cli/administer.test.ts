@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLimitRules } from '../admission/limit-rules.ts';
 import { createControl } from '../control/control.ts';
 import { serveControl } from '../control/control-server.ts';
 import { authenticate } from '../identity/authenticate.ts';
@@ -36,10 +37,23 @@ async function startServer(dataDir: string) {
   if (lock === 'held') throw new Error('the folder was held');
   const store = await openStore({ dataDir });
   const directory = await loadKeyDirectory(store.policies, loadMasterKey(dataDir).key);
-  const socket = serveControl(dataDir, createControl({ policies: store.policies, directory, nowMs: Date.now }));
+  const limits = createLimitRules(await store.policies.readLimitRules(), () => undefined);
+  const credits: { account: string; amount: bigint }[] = [];
+  const control = createControl({
+    policies: store.policies,
+    ledger: store.ledger,
+    directory,
+    limits,
+    credit: (account, amount) => void credits.push({ account, amount }),
+    bindAccount: () => undefined,
+    nowMs: Date.now,
+  });
+  const socket = serveControl(dataDir, control);
   return {
     store,
     directory,
+    limits,
+    credits,
     async stop() {
       await socket.stop();
       await store.close();
@@ -89,6 +103,33 @@ describe('beside a server', () => {
     await server.stop();
     expect(await namesIn(dataDir)).toEqual(names);
   }, 15_000);
+
+  test('limits, accounts and money of other processes bind it at once, and are shown beside it', async () => {
+    const dataDir = newFolder();
+    const server = await startServer(dataDir);
+    const run = async (...words: string[]) => {
+      const { exitCode, stdout, stderr } = await runProgram(dataDir, ...words, '--json');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      return stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    };
+    const [{ id, key }] = await run('keys', 'create', '--name', 'n', '--rpm', '5');
+    expect(server.limits.get({ kind: 'key', id })).toMatchObject({ requestsPerMinute: 5 });
+    await run('limits', 'set', '--model', 'demo', '--concurrency', '2');
+    expect(server.limits.get({ kind: 'model', id: 'demo' })).toMatchObject({ concurrency: 2 });
+    await run('topup', 'default', '--usd', '0.3');
+    expect(server.credits).toEqual([{ account: 'default', amount: 300_000_000n }]);
+    await run('accounts', 'set', 'default', '--mode', 'prepaid');
+    expect(authenticate(server.directory, key, Date.now())).toMatchObject({ account: { mode: 'prepaid' } });
+    expect(await run('accounts', 'list')).toMatchObject([
+      { id: 'default', mode: 'prepaid', balance_nano_usd: '300000000' },
+    ]);
+    expect(await run('keys', 'list')).toMatchObject([{ id, rpm: 5 }]);
+    expect(await run('limits', 'list')).toHaveLength(2);
+    await server.stop();
+  });
 
   test('its refusals end a command as its own would', async () => {
     const dataDir = newFolder();

@@ -1,4 +1,5 @@
 /** Owns how a command that changes something reaches the data: through the running server, else itself under the lock. */
+import { createLimitRules } from '../admission/limit-rules.ts';
 import type { ControlReply, Json } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
@@ -11,6 +12,9 @@ import { type CliEnvironment, CliFailure } from './cli-environment.ts';
 
 const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 50;
+
+/** Without a server no call runs that a change could bind. */
+const NOBODY_IS_BOUND = () => undefined;
 
 /**
  * Runs an administrative command and answers with its result. `lockWaitMs` bounds the wait for another command, or for
@@ -71,7 +75,16 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
   const store = await openStore({ dataDir: environment.dataDir });
   try {
     const directory = await loadKeyDirectory(store.policies, key);
-    const control = createControl({ policies: store.policies, directory, nowMs: () => environment.nowMs() });
+    const limits = createLimitRules(await store.policies.readLimitRules(), NOBODY_IS_BOUND);
+    const control = createControl({
+      policies: store.policies,
+      ledger: store.ledger,
+      directory,
+      limits,
+      credit: NOBODY_IS_BOUND,
+      bindAccount: NOBODY_IS_BOUND,
+      nowMs: () => environment.nowMs(),
+    });
     return await control.run(name, given);
   } finally {
     await store.close();

@@ -42,6 +42,18 @@ describe('keys create', () => {
     });
   });
 
+  test('takes every limit, and shows it', async () => {
+    const flags = ['--rpm', '60', '--tpm', '100000', '--concurrency', '3'];
+    flags.push('--budget-usd', '0.000000001', '--budget-window', 'day');
+    const { id, ...shown } = await create(...flags);
+    const limits = { rpm: 60, tpm: 100_000, concurrency: 3, budget_nano_usd: '1', budget_window: 'day' };
+    expect(shown).toMatchObject(limits);
+    expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toMatchObject({ id, ...limits });
+    const words = '60 rpm, 100000 tpm, 3 at once, 0.000000001 USD a day';
+    expect((await run('keys', 'list')).stdout).toContain(words);
+    expect((await run('keys', 'disable', id)).stdout).toContain(words);
+  });
+
   test('shows a person the key once, in words', async () => {
     const { stdout } = await run('keys', 'create', '--name', 'first');
     expect(stdout.match(/tg_[0-9A-Za-z]{49}/g)).toHaveLength(1);
@@ -50,8 +62,16 @@ describe('keys create', () => {
 
   test.each([
     [[], "required option '--name <name>' not specified"],
-    [['--name', 'n', '--rpm', '5'], "unknown option '--rpm'"],
-    [['--name', 'n', '--budget-usd', '5'], "unknown option '--budget-usd'"],
+    [['--name', 'n', '--rpm', '0'], 'found "0", expected a whole number from 1 to 999999999, or none'],
+    [['--name', 'n', '--tpm', '1e3'], 'found "1e3", expected a whole number'],
+    [['--name', 'n', '--concurrency', '-1'], 'found "-1", expected a whole number'],
+    [
+      ['--name', 'n', '--budget-usd', '5.0000000001'],
+      'budget_usd: found "5.0000000001", expected at most 9 decimal places',
+    ],
+    [['--name', 'n', '--budget-usd', 'lots'], 'budget_usd: found "lots", expected a decimal number of USD'],
+    [['--name', 'n', '--budget-usd', '5', '--budget-window', 'year'], 'budget_window: expected one of day, week'],
+    [['--name', 'n', '--budget-window', 'day'], 'budget_window: found day without a budget'],
     [['--name', 'n', '--expires', '30'], 'found "30", expected a whole number and a unit'],
     [['--name', 'n', '--expires', '0d'], 'found no time at all'],
     [['--name', 'n', '--models', 'a,,b'], 'found "a,,b", expected names with single commas'],
@@ -90,7 +110,16 @@ describe('keys list', () => {
   test('says of each key whether it is strict', async () => {
     const [eased, strict] = [await create(), await create('--strict')];
     const rows = (await run('keys', 'list')).stdout.trimEnd().split('\n');
-    expect(rows[0]?.split(/ {2,}/)).toEqual(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS']);
+    expect(rows[0]?.split(/ {2,}/)).toEqual([
+      'ID',
+      'NAME',
+      'WORKSPACE',
+      'ENDS IN',
+      'STATE',
+      'STRICT',
+      'MODELS',
+      'LIMITS',
+    ]);
     const strictnessOf = ({ id }: { id: string }) => rows.find((row) => row.startsWith(id))?.split(/ {2,}/)[5];
     expect([strictnessOf(eased), strictnessOf(strict)]).toEqual(['off', 'on']);
     const lines = (await run('keys', 'list', '--json')).stdout.trimEnd().split('\n');
@@ -154,6 +183,19 @@ describe('keys set', () => {
     expect(await set('--workspace', 'team')).toMatchObject({ workspace: 'team', name: 'other' });
   });
 
+  test('a limit is changed, and the word none lifts it', async () => {
+    const { id } = await create('--rpm', '5', '--budget-usd', '2');
+    const set = async (...flags: string[]) => JSON.parse((await run('keys', 'set', id, '--json', ...flags)).stdout);
+    expect(await set('--budget-window', 'week')).toMatchObject({
+      rpm: 5,
+      budget_nano_usd: '2000000000',
+      budget_window: 'week',
+    });
+    expect(await set('--rpm', 'none', '--budget-usd', 'none')).toMatchObject({ rpm: null, budget_nano_usd: null });
+    expect((await run('keys', 'set', id, '--concurrency', '2')).stdout).toMatch(/^ {2}limits +2 at once$/m);
+    expect((await run('keys', 'set', id, '--concurrency', 'none')).stdout).toMatch(/^ {2}limits +none$/m);
+  });
+
   test('--strict on and off, in JSON and in words', async () => {
     const { id } = await create();
     expect(JSON.parse((await run('keys', 'set', id, '--strict', 'on', '--json')).stdout)).toMatchObject({
@@ -168,30 +210,5 @@ describe('keys set', () => {
   test('without a change is wrong usage', async () => {
     const { id } = await create();
     expect(await run('keys', 'set', id, '--json')).toMatchObject({ exitCode: 2, stdout: '' });
-  });
-});
-
-describe('workspaces', () => {
-  test('are made, changed and listed', async () => {
-    expect(await run('workspaces', 'create', 'team', '--models', 'gpt-*')).toMatchObject({ exitCode: 0 });
-    expect(JSON.parse((await run('workspaces', 'set', 'team', '--models', '*', '--json')).stdout)).toMatchObject({
-      models: null,
-    });
-    const { stdout } = await run('workspaces', 'list', '--json');
-    expect(
-      stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line).id)
-        .sort(),
-    ).toEqual(['default', 'team']);
-    expect((await run('workspaces', 'list')).stdout).toStartWith('ID ');
-  });
-
-  test('a wrong id, one that is taken, and a change without a change are refused', async () => {
-    expect(await run('workspaces', 'create', 'Team')).toMatchObject({ exitCode: 2 });
-    expect(await run('workspaces', 'create', 'default')).toMatchObject({ exitCode: 1 });
-    expect(await run('workspaces', 'set', 'default')).toMatchObject({ exitCode: 2 });
-    expect(await run('workspaces', 'set', 'gone', '--models', 'a')).toMatchObject({ exitCode: 1 });
   });
 });

@@ -10,10 +10,11 @@ import {
   parseSpan,
   parseSwitch,
 } from './argument-parsers.ts';
+import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { printKeyList, printKeyState, printNewKey } from './print-keys.ts';
 
-interface CreateFlags {
+interface CreateFlags extends CapFlags {
   readonly name: string;
   readonly workspace?: string;
   readonly models?: string[] | Lifted;
@@ -30,13 +31,14 @@ const MODELS_HELP = "names of the models the key may use, * stands for any run o
 const EXPIRES_HELP = 'how long the key works (such as 30d), or never';
 const IP_HELP = 'addresses or CIDR ranges the key may be used from, or any';
 const SCOPES_HELP = 'what the key may be used for: inference, usage, admin';
+const OF_KEY = 'of the key';
 const STRICT_HELP = 'refuse a call for what a translation between the formats would drop';
 
 /** Adds `keys` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
   const keys = program.command('keys').description('make and change API keys');
 
-  keys
+  const create = keys
     .command('create')
     .description('make a key; its secret is shown this once')
     .requiredOption('--name <name>', 'what the key is called')
@@ -45,7 +47,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', `${SCOPES_HELP} (default: inference)`, parseList)
-    .option('--strict', STRICT_HELP)
+    .option('--strict', STRICT_HELP);
+  addCapFlags(create, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (flags: CreateFlags) => {
       const key = await administer(environment, 'keys.create', { name: flags.name, ...restrictions(flags) });
@@ -84,7 +87,7 @@ export function register(program: Command, environment: CliEnvironment): void {
       });
   }
 
-  keys
+  const set = keys
     .command('set')
     .description('change a key; what is not named stays')
     .argument('<id>', 'the id of the key')
@@ -94,13 +97,14 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', SCOPES_HELP, parseList)
-    .option('--strict <on|off>', STRICT_HELP, parseSwitch)
+    .option('--strict <on|off>', STRICT_HELP, parseSwitch);
+  addCapFlags(set, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: SetFlags, command: Command) => {
       const { json, ...changes } = flags;
       if (Object.keys(changes).length === 0) {
         command.error(
-          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes or --strict',
+          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict or a limit',
         );
       }
       const given = { id, name: flags.name, ...restrictions(flags) };
@@ -117,5 +121,6 @@ function restrictions(flags: SetFlags): object {
     ips: orNull(flags.ip),
     scopes: flags.scopes,
     strict: flags.strict,
+    ...capArguments(flags),
   };
 }

@@ -4,6 +4,8 @@ import type { Json } from '../control/command.ts';
 import { viewKey } from '../control/views.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { makeVisible, renderFields, renderJsonLine, renderTable } from './output.ts';
+import { readCapsOf } from './read-caps.ts';
+import { capsView, renderCaps } from './render-caps.ts';
 import { withReading } from './with-reading.ts';
 
 /** What a view of a key holds; see control/views.ts. */
@@ -20,6 +22,7 @@ const keyView = z.object({
   status: z.string(),
   expires_at: z.string().nullable(),
   previous_expires_at: z.string().nullable(),
+  ...capsView,
 });
 type KeyView = z.infer<typeof keyView>;
 
@@ -53,7 +56,10 @@ function renderKeyState(key: KeyView): string {
 
 /** Prints all keys, in the order in which they were made. */
 export async function printKeyList(environment: CliEnvironment, asJson: boolean): Promise<void> {
-  const views = (await withReading(environment, (reading) => reading.readKeys())).map(viewKey);
+  const views = await withReading(environment, async (reading) => {
+    const capsOf = await readCapsOf(reading, 'key');
+    return (await reading.readKeys()).map((key) => viewKey(key, capsOf(key.id)));
+  });
   environment.stdout(asJson ? views.map(renderJsonLine).join('') : renderKeyTable(views, environment.nowMs()));
 }
 
@@ -69,8 +75,9 @@ function renderKeyTable(views: readonly Json[], nowMs: number): string {
       stateOf(key, nowMs),
       renderSwitch(key.strict),
       listOf(key.models, 'all'),
+      renderCaps(key),
     ]);
-  return renderTable(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS'], rows);
+  return renderTable(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS', 'LIMITS'], rows);
 }
 
 function describe(key: KeyView): [string, string][] {
@@ -82,6 +89,7 @@ function describe(key: KeyView): [string, string][] {
     ['addresses', listOf(key.ips, 'any')],
     ['scopes', key.scopes.join(', ')],
     ['strict', renderSwitch(key.strict)],
+    ['limits', renderCaps(key)],
     ['expires', key.expires_at ?? 'never'],
   ];
 }

@@ -5,17 +5,27 @@ import type { Json } from '../control/command.ts';
 import { viewWorkspace } from '../control/views.ts';
 import { administer } from './administer.ts';
 import { type Lifted, orNull, parseListOr } from './argument-parsers.ts';
+import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { renderJsonLine, renderTable } from './output.ts';
+import { readCapsOf } from './read-caps.ts';
+import { capsView, renderCaps } from './render-caps.ts';
 import { withReading } from './with-reading.ts';
 
-interface Flags {
+interface Flags extends CapFlags {
+  readonly account?: string;
   readonly models?: string[] | Lifted;
   readonly json?: true;
 }
 
-const workspaceView = z.object({ id: z.string(), account: z.string(), models: z.array(z.string()).nullable() });
+const workspaceView = z.object({
+  id: z.string(),
+  account: z.string(),
+  models: z.array(z.string()).nullable(),
+  ...capsView,
+});
 const MODELS_HELP = "names of the models its keys may use, * stands for any run of characters; '*' alone: all";
+const OF_WORKSPACE = 'of all of its keys';
 
 /** Adds `workspaces` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -27,38 +37,45 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('list')
     .description('show all workspaces')
     .option('--json', 'print one JSON object per line')
-    .action(async (flags: Flags) => {
-      const found = await withReading(environment, (reading) => reading.readWorkspaces());
-      print(environment, found.map(viewWorkspace), flags);
-    });
+    .action(async (flags: Flags) => print(environment, await listWorkspaces(environment), flags));
 
-  workspaces
+  const create = workspaces
     .command('create')
     .description('make a workspace')
     .argument('<id>', 'its id: a-z, 0-9, - and _')
-    .option('--models <list>', MODELS_HELP, parseListOr('*'))
+    .option('--account <id>', 'the account that pays for its calls (default: default)')
+    .option('--models <list>', MODELS_HELP, parseListOr('*'));
+  addCapFlags(create, OF_WORKSPACE)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: Flags) => {
-      print(
-        environment,
-        [await administer(environment, 'workspaces.create', { id, models: orNull(flags.models) })],
-        flags,
-      );
+      const given = { id, account: flags.account, ...policy(flags) };
+      print(environment, [await administer(environment, 'workspaces.create', given)], flags);
     });
 
-  workspaces
+  const set = workspaces
     .command('set')
-    .description('change a workspace; it binds all of its keys at once')
+    .description('change a workspace; what is not named stays, and it binds all of its keys at once')
     .argument('<id>', 'the id of the workspace')
-    .requiredOption('--models <list>', MODELS_HELP, parseListOr('*'))
+    .option('--models <list>', MODELS_HELP, parseListOr('*'));
+  addCapFlags(set, OF_WORKSPACE)
     .option('--json', 'print JSON')
-    .action(async (id: string, flags: Flags) => {
-      print(
-        environment,
-        [await administer(environment, 'workspaces.set', { id, models: orNull(flags.models) })],
-        flags,
-      );
+    .action(async (id: string, flags: Flags, command: Command) => {
+      const { json: _, ...changes } = flags;
+      if (Object.keys(changes).length === 0) command.error('error: nothing to change; expected --models or a limit');
+      print(environment, [await administer(environment, 'workspaces.set', { id, ...policy(flags) })], flags);
     });
+}
+
+/** The flags in the words of the command's arguments; what was not given stays out. */
+function policy(flags: Flags): object {
+  return { models: orNull(flags.models), ...capArguments(flags) };
+}
+
+function listWorkspaces(environment: CliEnvironment): Promise<readonly Json[]> {
+  return withReading(environment, async (reading) => {
+    const capsOf = await readCapsOf(reading, 'workspace');
+    return (await reading.readWorkspaces()).map((workspace) => viewWorkspace(workspace, capsOf(workspace.id)));
+  });
 }
 
 function print(environment: CliEnvironment, views: readonly Json[], flags: Flags): void {
@@ -68,6 +85,11 @@ function print(environment: CliEnvironment, views: readonly Json[], flags: Flags
 function renderWorkspaces(views: readonly Json[]): string {
   const rows = views
     .map((view) => workspaceView.parse(view))
-    .map(({ id, account, models }) => [id, account, models === null ? 'all' : models.join(', ')]);
-  return renderTable(['ID', 'ACCOUNT', 'MODELS'], rows);
+    .map((workspace) => [
+      workspace.id,
+      workspace.account,
+      workspace.models === null ? 'all' : workspace.models.join(', '),
+      renderCaps(workspace),
+    ]);
+  return renderTable(['ID', 'ACCOUNT', 'MODELS', 'LIMITS'], rows);
 }

@@ -91,7 +91,7 @@ export interface TargetConfig {
 }
 
 /** USD per million tokens as written, digits untouched; a member left out is absent. */
-export interface PriceText {
+export interface RatesText {
   readonly input: string;
   readonly output: string;
   readonly cache_read?: string;
@@ -100,6 +100,21 @@ export interface PriceText {
   readonly cache_write_1h?: string;
   readonly reasoning?: string;
 }
+
+/** Rates for a whole call with more input than `above` tokens. */
+export interface PriceTierText extends RatesText {
+  readonly above: number;
+}
+
+export interface PricePeriodText extends RatesText {
+  /** Ascending. */
+  readonly tiers?: readonly PriceTierText[];
+  /** A day, or a moment with its zone. */
+  readonly from?: string;
+}
+
+/** A model's price as the file has it; of a list no two begin at the same moment. */
+export type PriceText = 'free' | PricePeriodText | readonly PricePeriodText[];
 
 export interface AliasConfig {
   readonly name: string;
@@ -115,7 +130,7 @@ export interface ModelConfig {
   /** At least one. Calls go to the first; the others wait for routing. */
   readonly targets: readonly [TargetConfig, ...TargetConfig[]];
   /** Null: the catalogue's. */
-  readonly price: PriceText | 'free' | null;
+  readonly price: PriceText | null;
 }
 
 export interface Config {

@@ -39,12 +39,12 @@ export function explainIssue(issue: Issue, yaml: ReadYaml, source: string): Conf
     });
   }
   if (issue.code === 'invalid_union') {
-    // Each union is of a text and a mapping. Of a mapping, its members are what is wrong.
-    if (typeof value === 'string' || Array.isArray(value)) {
+    // Each union is of a text, a mapping and maybe a list. Of a mapping or a list, what is in it is what is wrong.
+    const branch = typeof value === 'string' ? undefined : issue.errors[Array.isArray(value) ? 2 : 1];
+    if (value === undefined || branch === undefined) {
       const forms = path[2] === 'alias' ? ALIAS_FORMS : PRICE_FORMS;
-      return [at(here, path, { found: showFound(value, here.written), ...forms })];
+      return [at(here, path, { found: value === undefined ? 'nothing' : showFound(value, here.written), ...forms })];
     }
-    const branch = issue.errors[1] ?? [];
     return branch.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, yaml, source));
   }
   if (issue.code === 'invalid_key') {
@@ -97,7 +97,7 @@ const ALIAS_FORMS = {
 };
 
 const PRICE_FORMS = {
-  expected: 'free, or a mapping with input and output',
+  expected: 'free, or a mapping with input and output, or a list of such mappings, each but one with from',
   advice: 'Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.',
 };
 
@@ -128,17 +128,22 @@ function valueAt(tree: YamlTree | null, path: readonly PathStep[]): YamlTree | u
 function membersAt(path: readonly PathStep[]): readonly string[] {
   let schema: unknown = fileSchema;
   for (const step of path) {
-    const holder = unwrap(schema);
+    const holder = unwrap(schema, typeof step === 'number' ? z.ZodArray : z.ZodObject);
     if (holder instanceof z.ZodObject) schema = holder.shape[step];
     else if (holder instanceof z.ZodRecord) schema = holder.valueType;
     else if (holder instanceof z.ZodArray) schema = holder.element;
   }
-  const object = unwrap(schema);
+  const object = unwrap(schema, z.ZodObject);
   return object instanceof z.ZodObject ? Object.keys(object.shape) : [];
 }
 
-function unwrap(schema: unknown): unknown {
-  if (schema instanceof z.ZodOptional) return unwrap(schema.unwrap());
-  if (schema instanceof z.ZodUnion) return unwrap(schema.options.find((option) => option instanceof z.ZodObject));
+/** Of a union, the option of the form that was written. */
+function unwrap(schema: unknown, form: typeof z.ZodObject | typeof z.ZodArray): unknown {
+  if (schema instanceof z.ZodOptional) return unwrap(schema.unwrap(), form);
+  if (schema instanceof z.ZodUnion)
+    return unwrap(
+      schema.options.find((option) => option instanceof form),
+      form,
+    );
   return schema;
 }

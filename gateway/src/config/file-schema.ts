@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { PRESETS } from '../providers/presets.ts';
 import { ALL_PROTOCOLS, DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT } from './config.ts';
 import { LIMITS, type LimitName } from './limits.ts';
+import { priceSchema } from './price-schema.ts';
 import {
   addressRange,
   baseUrl,
@@ -15,7 +16,6 @@ import {
   duration,
   listenHost,
   plainText,
-  priceText,
   wholeNumber,
 } from './scalar-schema.ts';
 
@@ -101,23 +101,6 @@ const targetSchema = z.strictObject({
   model: modelName.meta({ description: "The model's name there; default: its public name." }).optional(),
   timeouts: timeoutsSchema.meta({ description: 'As above; what is left out is as the provider has it.' }).optional(),
 });
-
-const price = (description: string) => priceText.meta({ description });
-
-const priceSchema = z
-  .union([
-    choice(['free']),
-    z.strictObject({
-      input: price('Input.'),
-      output: price('Output.'),
-      cache_read: price('Input read from a cache; default: as input.').optional(),
-      cache_write: price('Input written to a cache; default: as input.').optional(),
-      cache_write_5m: price('Written for five minutes; default: as cache_write.').optional(),
-      cache_write_1h: price('Written for an hour; default: as cache_write_5m.').optional(),
-      reasoning: price('Reasoning output; default: as output.').optional(),
-    }),
-  ])
-  .meta({ description: 'USD per million tokens, or the word `free`. Default: the catalogue.' });
 
 const endpoints = z.array(choice(['chat', 'messages'])).min(1);
 

@@ -22,6 +22,10 @@ function faults(content: string | Uint8Array, environment: { readonly [name: str
 
 const LAB =
   'providers: { lab: { kind: openai-compatible, base_url: http://h/v1 }, claude: { kind: anthropic, api_key: x } }\n';
+const PRICE_FORMS_EXPECTED =
+  'expected free, or a mapping with input and output, or a list of such mappings, each but one with from. Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.';
+const BEGINNING_EXPECTED =
+  'expected a beginning of its own for each price of the list, save one. Give it another from, or remove one of the two.';
 const PRICE_EXPECTED = 'expected USD per million tokens: a number from 0 with at most 6 decimals, such as 0.25';
 const NAME_EXPECTED = 'expected a model name of 1 to 256 characters, without control characters';
 const ALIAS_EXPECTED =
@@ -266,7 +270,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: 1 }',
-      "f.yaml:2:53: models.m.price: found '1', expected free, or a mapping with input and output. Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.",
+      `f.yaml:2:53: models.m.price: found '1', ${PRICE_FORMS_EXPECTED}`,
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1 } }',
@@ -282,11 +286,55 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cash_read: 1 } }',
-      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning. Did you mean cache_read?",
+      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, tiers, from. Did you mean cache_read?",
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cache_write: 1, cache_write_5m: 1 } }',
       'f.yaml:2:89: models.m.price.cache_write: found cache_write beside cache_write_5m, expected one of the two: they mean the same. Remove one.',
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: [] }',
+      'f.yaml:2:53: models.m.price: found an empty list, expected at least one item. Add one, or remove the member.',
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: [free] }',
+      'f.yaml:2:54: models.m.price[0]: found a text, expected a mapping. Write its members below it, indented, or as { name: value }.',
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: [{ input: 1, output: x }] }',
+      `f.yaml:2:74: models.m.price[0].output: found 'x', ${PRICE_EXPECTED}. Correct the number.`,
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: [{ input: 1, output: 1, form: 2026-12-01 }] }',
+      "f.yaml:2:77: models.m.price[0].form: found the unknown member 'form', expected one of input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, tiers, from. Did you mean from?",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { from: 2026-02-30, input: 1, output: 1 } }',
+      "f.yaml:2:61: models.m.price.from: found '2026-02-30', expected a day such as 2026-12-01 (its first moment in UTC), or a moment such as 2026-12-01T08:00:00Z. Correct the date.",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: [{ input: 1, output: 1 }, { input: 2, output: 2 }] }',
+      `f.yaml:2:79: models.m.price[1]: found a second price without from, ${BEGINNING_EXPECTED}`,
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: [{ from: 2026-12-01, input: 1, output: 1 }, { from: "2026-12-01T00:00Z", input: 2, output: 2 }] }',
+      `f.yaml:2:105: models.m.price[1].from: found the moment at which another price begins, ${BEGINNING_EXPECTED}`,
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: [{ above: 9, input: 1, output: 1 }, { above: 9, input: 1, output: 1 }] } }',
+      'f.yaml:2:128: models.m.price.tiers[1].above: found 9, expected more than the 9 of the tier before it. Write the tiers in ascending order, each once.',
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: [{ above: 0, input: 1, output: 1 }] } }',
+      "f.yaml:2:93: models.m.price.tiers[0].above: found '0', expected a whole number from 1 up. Correct the number.",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: [{ above: 9, input: 1, output: 1, cache_write: 1, cache_write_5m: 1 }] } }',
+      'f.yaml:2:130: models.m.price.tiers[0].cache_write: found cache_write beside cache_write_5m, expected one of the two: they mean the same. Remove one.',
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, tiers: { above: 9 } } }',
+      'f.yaml:2:83: models.m.price.tiers: found a mapping, expected a list. Write it as [first, second] or with a line `- …` for each.',
     ],
   ])('%s', (model, problem) => {
     expect(faults(`${LAB}models: { ${model} }\n`)).toEqual([problem]);

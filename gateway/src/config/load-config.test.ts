@@ -271,6 +271,17 @@ describe('models', () => {
     expect(config.models?.get('b')?.price).toBe('free');
   });
 
+  test('keep the beginnings and tiers of prices', () => {
+    const config = load(
+      `${LAB}models:\n  a:\n    targets: [{ provider: lab }]\n    price:\n      - { input: 1, output: 2 }\n` +
+        '      - { from: 2026-12-01, input: 2, output: 3, tiers: [{ above: 200000, input: 4, output: 6.50 }] }\n',
+    );
+    expect(config.models?.get('a')?.price).toEqual([
+      { input: '1', output: '2' },
+      { input: '2', output: '3', from: '2026-12-01', tiers: [{ above: 200_000, input: '4', output: '6.50' }] },
+    ]);
+  });
+
   test('may use providers of the environment', () => {
     const config = load('models:\n  m: { targets: [{ provider: openai, model: gpt-5-mini }] }\n', {
       OPENAI_API_KEY: 'x',

@@ -4,6 +4,7 @@ import { quoteText } from './config-problem.ts';
 import type { ModelShape } from './file-schema.ts';
 import { chooseNearName } from './near-name.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
+import { resolvePrice } from './resolve-price.ts';
 import { NO_ENTRY, type Report } from './resolve-providers.ts';
 
 /**
@@ -36,20 +37,13 @@ export function resolveModels(
       const reportHere: Report = (path, fault) => report(['models', name, 'alias', index, 'protocols', ...path], fault);
       return { name: entry.name, protocols: resolveProtocols(entry.protocols, protocols, reportHere) };
     });
-    const { price = null } = shape;
-    if (price !== null && price !== 'free' && price.cache_write !== undefined && price.cache_write_5m !== undefined) {
-      report(['models', name, 'price', 'cache_write'], {
-        found: 'cache_write beside cache_write_5m',
-        expected: 'one of the two: they mean the same',
-        advice: 'Remove one.',
-      });
-    }
+    const price = resolvePrice(shape.price, (path, fault) => report(['models', name, 'price', ...path], fault));
     models.set(name, {
       name,
       alias,
       protocols,
       targets: [first, ...others],
-      price: price === null ? null : tidyPrice(price),
+      price,
     });
   }
   return models;
@@ -122,12 +116,4 @@ function reportNamesGivenTwice(shapes: { readonly [name: string]: ModelShape }, 
       owners.set(alias, `an alias of ${quoteText(name)}`);
     }
   }
-}
-
-/** Members that were left out are absent, not undefined. */
-function tidyPrice(price: NonNullable<ModelShape['price']>): NonNullable<ModelConfig['price']> {
-  if (price === 'free') return price;
-  const { input, output, ...others } = price;
-  const given = Object.entries(others).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { input, output, ...Object.fromEntries(given) };
 }

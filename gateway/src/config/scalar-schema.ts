@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
+import { parseInstantMs } from '../lib/instant.ts';
 import { type IpRange, parseIpRange } from '../lib/ip-range.ts';
 import { Secret } from '../lib/secret.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
@@ -167,4 +168,15 @@ export const priceText = scalar({
     pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
   },
   parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? text : UNFIT),
+});
+
+/** A day or a moment, as written. */
+export const instant = scalar({
+  expected: 'a day such as 2026-12-01 (its first moment in UTC), or a moment such as 2026-12-01T08:00:00Z',
+  advice: 'Correct the date.',
+  json: { title: 'date', type: 'string', pattern: `^\\d{4}-\\d{2}-\\d{2}(T.+)?$|${EXPRESSION_PATTERN}` },
+  parse: (text) => {
+    const moment = parseOrUnfit(() => parseInstantMs(text));
+    return moment instanceof Unfit ? moment : text;
+  },
 });

@@ -5,6 +5,8 @@ import { parseIpRange } from '../lib/ip-range.ts';
 const LIST_MAX = 1_000;
 const PATTERN_LENGTH_MAX = 256;
 const NAME_LENGTH_MAX = 128;
+const END_USER_LENGTH_MAX = 512;
+const NOTE_LENGTH_MAX = 512;
 /** A hundred years. */
 const SPAN_MS_MAX = 36_525 * 86_400_000;
 
@@ -74,6 +76,43 @@ export const expirySpanMs = z
 
 /** A span in ms in which an old secret works on; 0 ends it at once. */
 export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });
+
+export const accountMode = z.enum(['postpaid', 'prepaid'], {
+  error: (issue) => `found ${quote(issue.input)}, expected postpaid or prepaid`,
+});
+
+/** A name of the IANA data base, such as `Europe/Berlin`, in the writing that the runtime prefers. */
+export const timeZone = z.string().transform((text, context) => {
+  const name = findTimeZone(text);
+  if (name !== null) return name;
+  context.addIssue({
+    code: 'custom',
+    message: `found ${quote(text)}, expected the IANA name of a time zone, such as Europe/Berlin`,
+  });
+  return z.NEVER;
+});
+
+/** What callers send as `user` or `metadata.user_id`; `*` stands for every end user without a rule of its own. */
+export const endUserName = plainText(END_USER_LENGTH_MAX);
+
+/** The public name of a model. Which there are, the configuration says, and it may change. */
+export const modelName = plainText(PATTERN_LENGTH_MAX);
+
+export const movementNote = plainText(NOTE_LENGTH_MAX);
+
+/** What names a movement of money; the same one twice moves once. */
+export const movementId = plainText(NAME_LENGTH_MAX);
+
+function findTimeZone(text: string): string | null {
+  // Offsets such as +01:00 are no names: they know no summer.
+  if (!/^[A-Za-z]/.test(text)) return null;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch (fault) {
+    if (fault instanceof RangeError) return null;
+    throw fault;
+  }
+}
 
 function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(value);

@@ -1,12 +1,27 @@
 /** Owns what an administrative command is, what it works on, and how it answers. Knows no single command and no socket. */
 import type { z } from 'zod';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import type { PolicyStore } from '../store/ports.ts';
+import type { Ledger } from '../store/ledger-port.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
+import type { PolicyBook, StoredAccount } from '../store/policy-port.ts';
+
+/** The limit rules that bind calls. */
+export interface RulesInForce {
+  get(subject: Subject): Caps | null;
+  /** Null takes the subject's rule away. */
+  put(subject: Subject, caps: Caps | null): void;
+}
 
 /** What commands work on: first what is on disk, then what is in memory. */
 export interface ControlContext {
-  readonly policies: PolicyStore;
+  readonly policies: PolicyBook;
+  readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
   readonly directory: KeyDirectory;
+  readonly limits: RulesInForce;
+  /** Told of money that came to an account (negative: left it) outside of calls, once that is durable. Integer nano-USD. */
+  credit(account: string, amount: bigint): void | Promise<void>;
+  /** Told of an account that is new or changed, once that is durable and before its keys are bound by it. */
+  bindAccount(account: StoredAccount): void | Promise<void>;
   /** The present, unix ms. */
   nowMs(): number;
 }
@@ -22,8 +37,16 @@ export type ControlReply =
 /** A command with its arguments already checked: takes the context and raw arguments. */
 export type ControlCommand = (context: ControlContext, rawArguments: unknown) => Promise<ControlReply>;
 
-/** Thrown by a command's work where it cannot be done; the message names what was found and what to do. */
-export class CommandFailure extends Error {}
+/** Thrown by a command's work where it cannot be done, or was asked for wrongly; the message says what to do. */
+export class CommandFailure extends Error {
+  readonly kind: 'usage' | 'failed';
+
+  constructor(message: string, kind: 'usage' | 'failed' = 'failed') {
+    super(message);
+    this.name = 'CommandFailure';
+    this.kind = kind;
+  }
+}
 
 /** A command of its arguments' shape and its work. What does not fit the shape never reaches the work. */
 export function defineCommand<Shape extends z.ZodType>(
@@ -36,7 +59,7 @@ export function defineCommand<Shape extends z.ZodType>(
     try {
       return { ok: true, result: await work(context, given.data) };
     } catch (fault) {
-      if (fault instanceof CommandFailure) return { ok: false, kind: 'failed', message: fault.message };
+      if (fault instanceof CommandFailure) return { ok: false, kind: fault.kind, message: fault.message };
       throw fault;
     }
   };

@@ -1,72 +1,21 @@
-/** Checks the administrative commands over a real store: what they answer, keep and bind. */
+/** Checks the commands about keys and workspaces: what they answer, keep and bind. Caps and money have tests of their own. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { authenticate } from '../identity/authenticate.ts';
-import type { KeyDirectory } from '../identity/key-directory.ts';
-import { createKeyDirectory } from '../identity/key-directory.ts';
-import { createKeyHasher } from '../identity/key-hash.ts';
-import { Secret } from '../lib/secret.ts';
-import type { PolicyStore, StoredKey, StoredWorkspace } from '../store/ports.ts';
-import type { ControlReply } from './command.ts';
-import { type Control, createControl } from './control.ts';
+import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 
-const HASH = createKeyHasher(new Secret('5a'.repeat(32)));
-const DEFAULT: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
-
-/** A store in memory that takes a turn of the event loop for each write, and fails while it is told to. */
-function memoryPolicies(): PolicyStore & { failing: boolean; keys: Map<string, StoredKey> } {
-  const keys = new Map<string, StoredKey>();
-  const workspaces = new Map([[DEFAULT.id, DEFAULT]]);
-  async function keep<Item extends { id: string }>(into: Map<string, Item>, item: Item): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (store.failing) throw new Error('the disk is full');
-    into.set(item.id, item);
-  }
-  const store = {
-    failing: false,
-    keys,
-    readKeys: async () => [...keys.values()],
-    readWorkspaces: async () => [...workspaces.values()],
-    insertKey: (key: StoredKey) => keep(keys, key),
-    replaceKey: (key: StoredKey) => keep(keys, key),
-    insertWorkspace: (workspace: StoredWorkspace) => keep(workspaces, workspace),
-    replaceWorkspace: (workspace: StoredWorkspace) => keep(workspaces, workspace),
-  };
-  return store;
-}
-
-let policies: ReturnType<typeof memoryPolicies>;
-let directory: KeyDirectory;
-let control: Control;
-let nowMs: number;
+let rig: ControlRig;
+const run: ControlRig['run'] = (name, given) => rig.run(name, given);
+const refusal: ControlRig['refusal'] = (name, given) => rig.refusal(name, given);
+const knock: ControlRig['knock'] = (keyText) => rig.knock(keyText);
 
 beforeEach(() => {
-  policies = memoryPolicies();
-  directory = createKeyDirectory(HASH, [DEFAULT], []);
-  nowMs = 1_790_000_000_000;
-  control = createControl({ policies, directory, nowMs: () => nowMs });
+  rig = createControlRig();
 });
 
 afterEach(() => {
-  // Whatever was done: what binds calls is what is on disk.
-  expect([...directory.keys.values()]).toEqual([...policies.keys.values()]);
+  const [bound, kept] = bothSides(rig);
+  expect(bound).toEqual(kept);
 });
-
-async function run(name: string, given: object = {}): Promise<Record<string, unknown>> {
-  const reply = await control.run(name, given);
-  if (!reply.ok) throw new Error(reply.message);
-  return reply.result as Record<string, unknown>;
-}
-
-async function refusal(name: string, given: unknown): Promise<Extract<ControlReply, { ok: false }>> {
-  const reply = await control.run(name, given);
-  if (reply.ok) throw new Error('it was done');
-  return reply;
-}
-
-function knock(keyText: unknown): string {
-  const found = authenticate(directory, String(keyText), nowMs);
-  return typeof found === 'string' ? found : found.keyId;
-}
 
 describe('keys.create', () => {
   test('makes a key that works at once, and shows its secret in this reply only', async () => {
@@ -82,7 +31,7 @@ describe('keys.create', () => {
       expires_at: null,
     });
     expect(knock(created.key)).toBe(String(created.id));
-    expect(JSON.stringify([await run('keys.list'), ...policies.keys.values()])).not.toContain(String(created.key));
+    expect(JSON.stringify([await run('keys.list'), ...rig.disk.keys.values()])).not.toContain(String(created.key));
   });
 
   test('keeps every restriction', async () => {
@@ -105,7 +54,7 @@ describe('keys.create', () => {
       strict: true,
       expires_at: '2026-09-21T14:14:20.000Z',
     });
-    nowMs += 60_000;
+    rig.nowMs += 60_000;
     expect(knock(created.key)).toBe('expired');
   });
 
@@ -114,7 +63,7 @@ describe('keys.create', () => {
     [{ name: '' }, 'name: found "", expected 1 to 128 characters'],
     [{ name: 'a\u001b[2J' }, 'name: found "a\\u001b[2J", expected'],
     [{ name: 'x'.repeat(129) }, 'expected 1 to 128 characters'],
-    [{ name: 'n', rpm: 5 }, 'rpm'],
+    [{ name: 'n', rate: 5 }, 'rate'],
     [{ name: 'n', models: [] }, 'models: found an empty list'],
     [{ name: 'n', ips: ['10.0.0.1/8'] }, 'ips.0: found "10.0.0.1/8", which has bits beyond its prefix'],
     [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
@@ -142,7 +91,7 @@ describe('the life of a key', () => {
     const rotated = await run('keys.rotate', { id: created.id, grace_ms: 1_000 });
     expect(rotated.id).toBe(created.id);
     expect([knock(created.key), knock(rotated.key)]).toEqual([String(created.id), String(created.id)]);
-    nowMs += 1_000;
+    rig.nowMs += 1_000;
     expect([knock(created.key), knock(rotated.key)]).toEqual(['expired', String(created.id)]);
   });
 
@@ -186,7 +135,7 @@ describe('the life of a key', () => {
   test('a strict key binds its next call, stays strict through other changes, and can be eased', async () => {
     const { id, key } = await run('keys.create', { name: 'n' });
     const strictness = () => {
-      const found = authenticate(directory, String(key), nowMs);
+      const found = authenticate(rig.directory, String(key), rig.nowMs);
       return typeof found === 'string' ? found : found.strict;
     };
     expect(strictness()).toBe(false);
@@ -214,7 +163,7 @@ describe('workspaces', () => {
     await run('workspaces.create', { id: 'team' });
     const { key } = await run('keys.create', { name: 'n', workspace: 'team' });
     await run('workspaces.set', { id: 'team', models: ['gpt-*'] });
-    const found = authenticate(directory, String(key), nowMs);
+    const found = authenticate(rig.directory, String(key), rig.nowMs);
     expect(typeof found !== 'string' && [found.workspaceAllows('gpt-5'), found.workspaceAllows('o4')]).toEqual([
       true,
       false,
@@ -245,10 +194,10 @@ describe('run', () => {
 
   test('where the store fails nothing has changed, and the next command works', async () => {
     const { id, key } = await run('keys.create', { name: 'n' });
-    policies.failing = true;
-    await expect(control.run('keys.revoke', { id })).rejects.toThrow('the disk is full');
+    rig.disk.full = true;
+    await expect(rig.control.run('keys.revoke', { id })).rejects.toThrow('the disk is full');
     expect(knock(key)).toBe(String(id));
-    policies.failing = false;
+    rig.disk.full = false;
     await run('keys.revoke', { id });
     expect(knock(key)).toBe('revoked');
   });

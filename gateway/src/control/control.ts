@@ -1,9 +1,18 @@
 /** Owns running administrative commands by name, one after another. Does not know who asks: a socket, a command line, a console. */
+import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import type { ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
+import { LIMIT_COMMANDS } from './limit-commands.ts';
+import { MONEY_COMMANDS } from './money-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
-const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([...KEY_COMMANDS, ...WORKSPACE_COMMANDS]);
+const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
+  ...KEY_COMMANDS,
+  ...WORKSPACE_COMMANDS,
+  ...ACCOUNT_COMMANDS,
+  ...MONEY_COMMANDS,
+  ...LIMIT_COMMANDS,
+]);
 
 export interface Control {
   /**

@@ -1,5 +1,6 @@
 /** Owns looking up what a command names, and what is said where it is not there. */
 import { maskKeys } from '../lib/mask-keys.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import { CommandFailure, type ControlContext } from './command.ts';
 
@@ -33,4 +34,15 @@ export function findWorkspace({ directory }: ControlContext, id: string): Stored
     );
   }
   return workspace;
+}
+
+/** @throws CommandFailure where there is no such account. */
+export function findAccount({ directory }: ControlContext, id: string): StoredAccount {
+  const account = directory.accounts.get(id);
+  if (account === undefined) {
+    throw new CommandFailure(
+      `There is no account with the id ${JSON.stringify(id)}. List them: tollgate accounts list; or make it: tollgate accounts create ID`,
+    );
+  }
+  return account;
 }

@@ -1,7 +1,7 @@
 /** Owns the commands about keys. Each is durable before it binds calls, and binds them at once. */
 import { z } from 'zod';
-import { putKey } from '../identity/key-directory.ts';
 import { generateId, generateKeyText } from '../identity/key-format.ts';
+import type { Subject } from '../store/limits-port.ts';
 import type { KeyStatus, StoredKey } from '../store/ports.ts';
 import {
   addressRanges,
@@ -13,8 +13,11 @@ import {
   scopes,
   strictness,
 } from './arguments.ts';
+import { capArguments, type GivenCaps } from './caps-arguments.ts';
 import { type ControlCommand, type ControlContext, defineCommand, type Json } from './command.ts';
 import { findKey, findLivingKey, findWorkspace } from './find.ts';
+import { keepAndBind } from './keep-and-bind.ts';
+import { chooseRuleChange } from './rule-change.ts';
 import { viewKey, viewNewKey } from './views.ts';
 
 const create = defineCommand(
@@ -26,6 +29,7 @@ const create = defineCommand(
     scopes: scopes.default(['inference']),
     strict: strictness.default(false),
     expires_in_ms: expirySpanMs.default(null),
+    ...capArguments,
   }),
   async (context, given) => {
     const workspace = findWorkspace(context, given.workspace);
@@ -48,13 +52,15 @@ const create = defineCommand(
       createdAtMs: nowMs,
       expiresAtMs: given.expires_in_ms === null ? null : nowMs + given.expires_in_ms,
     };
-    await context.policies.insertKey(key);
-    putKey(context.directory, key);
-    return viewNewKey(key, keyText);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
+    await keepAndBind(context, [{ of: 'key', isNew: true, key }, ...changes]);
+    return viewNewKey(key, caps, keyText);
   },
 );
 
-const list = defineCommand(z.strictObject({}), async ({ directory }) => [...directory.keys.values()].map(viewKey));
+const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>
+  [...directory.keys.values()].map((key) => viewKey(key, limits.get(subjectOf(key)))),
+);
 
 const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }), async (context, given) => {
   const before = findLivingKey(context, given.id);
@@ -66,8 +72,8 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
     previousHash: given.grace_ms === 0 ? null : before.hash,
     previousExpiresAtMs: given.grace_ms === 0 ? null : context.nowMs() + given.grace_ms,
   };
-  await replace(context, key);
-  return viewNewKey(key, keyText);
+  await keepAndBind(context, [{ of: 'key', isNew: false, key }]);
+  return viewNewKey(key, context.limits.get(subjectOf(key)), keyText);
 });
 
 const set = defineCommand(
@@ -80,6 +86,7 @@ const set = defineCommand(
     scopes: scopes.optional(),
     strict: strictness.optional(),
     expires_in_ms: expirySpanMs.optional(),
+    ...capArguments,
   }),
   async (context, given) => {
     const before = findLivingKey(context, given.id);
@@ -95,7 +102,7 @@ const set = defineCommand(
       strict: given.strict ?? before.strict,
       expiresAtMs: expiryAfter(context, before, given.expires_in_ms),
     };
-    return replace(context, key);
+    return replace(context, key, given);
   },
 );
 
@@ -110,13 +117,17 @@ const enable = defineCommand(withId, async (context, { id }) =>
 );
 
 function setStatus(context: ControlContext, key: StoredKey, status: KeyStatus): Promise<Json> {
-  return replace(context, { ...key, status });
+  return replace(context, { ...key, status }, {});
 }
 
-async function replace(context: ControlContext, key: StoredKey): Promise<Json> {
-  await context.policies.replaceKey(key);
-  putKey(context.directory, key);
-  return viewKey(key);
+async function replace(context: ControlContext, key: StoredKey, given: GivenCaps): Promise<Json> {
+  const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
+  await keepAndBind(context, [{ of: 'key', isNew: false, key }, ...changes]);
+  return viewKey(key, caps);
+}
+
+function subjectOf({ id }: StoredKey): Subject {
+  return { kind: 'key', id };
 }
 
 function expiryAfter(context: ControlContext, before: StoredKey, spanMs: number | null | undefined): number | null {

@@ -1,9 +1,18 @@
-/** Owns how keys and workspaces are shown to administrators: the members of `--json`. Never a hash, never a secret. */
+/**
+ * Owns how keys, workspaces, accounts and limits are shown to administrators: the members of `--json`. Amounts are decimal
+ * texts of nano-USD. Never a hash, never a secret.
+ */
+import type { AccountBalance, Movement } from '../store/ledger-port.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { Json } from './command.ts';
+import { renderPercent } from './money-arguments.ts';
 
-/** A key as shown; times as ISO 8601. */
-export function viewKey(key: StoredKey): { readonly [member: string]: Json } {
+type View = { readonly [member: string]: Json };
+
+/** A key as shown; times as ISO 8601. `caps`: of its rule. */
+export function viewKey(key: StoredKey, caps: Caps | null): View {
   return {
     id: key.id,
     name: key.name,
@@ -14,6 +23,7 @@ export function viewKey(key: StoredKey): { readonly [member: string]: Json } {
     ips: key.ips,
     scopes: key.scopes,
     strict: key.strict,
+    ...viewCaps(caps),
     status: key.status,
     created_at: renderTime(key.createdAtMs),
     expires_at: renderTime(key.expiresAtMs),
@@ -22,19 +32,74 @@ export function viewKey(key: StoredKey): { readonly [member: string]: Json } {
 }
 
 /** A key at the one moment when its secret is shown. */
-export function viewNewKey(key: StoredKey, keyText: string): Json {
-  const { id, ...rest } = viewKey(key);
+export function viewNewKey(key: StoredKey, caps: Caps | null, keyText: string): View {
+  const { id, ...rest } = viewKey(key, caps);
   return { id: id ?? null, key: keyText, ...rest };
 }
 
 /** A workspace as shown. */
-export function viewWorkspace(workspace: StoredWorkspace): Json {
+export function viewWorkspace(workspace: StoredWorkspace, caps: Caps | null): View {
   return {
     id: workspace.id,
     account: workspace.accountId,
     models: workspace.models,
+    ...viewCaps(caps),
     created_at: renderTime(workspace.createdAtMs),
   };
+}
+
+/** An account as shown. What is held is no longer in the balance; without any entry in the ledger (null) all is 0. */
+export function viewAccount(account: StoredAccount, balance: AccountBalance | null, caps: Caps | null): View {
+  return {
+    id: account.id,
+    mode: account.mode,
+    balance_nano_usd: renderAmount(balance?.available),
+    held_nano_usd: renderAmount(balance?.held),
+    charged_nano_usd: renderAmount(balance?.charged),
+    absorbed_nano_usd: renderAmount(balance?.absorbed),
+    topped_up_nano_usd: renderAmount(balance?.toppedUp),
+    mark_up_percent: renderPercent(account.markUpPpm),
+    time_zone: account.timeZone,
+    ...viewCaps(caps),
+    created_at: renderTime(account.createdAtMs),
+  };
+}
+
+/** A movement after it was made, with the account's money then. `moved` is 0 where the same movement had been made before. */
+export function viewMovement({ id, account, note }: Movement, after: AccountBalance, moved: bigint): View {
+  return {
+    id,
+    account,
+    moved_nano_usd: moved.toString(),
+    note,
+    balance_nano_usd: renderAmount(after.available),
+    held_nano_usd: renderAmount(after.held),
+  };
+}
+
+/** A limit rule as shown: whom it binds, and the caps (null: none left). */
+export function viewRule(subject: Subject, caps: Caps | null): View {
+  const slash = subject.kind === 'end_user' ? subject.id.indexOf('/') : -1;
+  return {
+    kind: subject.kind,
+    id: subject.id.slice(slash + 1),
+    account: slash === -1 ? null : subject.id.slice(0, slash),
+    ...viewCaps(caps),
+  };
+}
+
+function viewCaps(caps: Caps | null): View {
+  return {
+    rpm: caps?.requestsPerMinute ?? null,
+    tpm: caps?.tokensPerMinute ?? null,
+    concurrency: caps?.concurrency ?? null,
+    budget_nano_usd: caps?.budget?.amount.toString() ?? null,
+    budget_window: caps?.budget?.window ?? null,
+  };
+}
+
+function renderAmount(amount: bigint | undefined): string {
+  return (amount ?? 0n).toString();
 }
 
 function renderTime(timeMs: number | null): string | null {

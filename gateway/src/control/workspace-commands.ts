@@ -1,21 +1,26 @@
 /** Owns the commands about workspaces. Each is durable before it binds calls, and binds all of a workspace's keys at once. */
 import { z } from 'zod';
-import { putWorkspace } from '../identity/key-directory.ts';
+import type { Subject } from '../store/limits-port.ts';
 import type { StoredWorkspace } from '../store/ports.ts';
 import { givenId, modelPatterns, newId } from './arguments.ts';
+import { capArguments } from './caps-arguments.ts';
 import { CommandFailure, type ControlCommand, defineCommand } from './command.ts';
-import { findWorkspace } from './find.ts';
+import { findAccount, findWorkspace } from './find.ts';
+import { keepAndBind } from './keep-and-bind.ts';
+import { chooseRuleChange } from './rule-change.ts';
 import { viewWorkspace } from './views.ts';
 
-/** Whose the workspaces are that commands make. */
-const ACCOUNT = 'default';
-
-const list = defineCommand(z.strictObject({}), async ({ directory }) =>
-  [...directory.workspaces.values()].map(viewWorkspace),
+const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>
+  [...directory.workspaces.values()].map((workspace) => viewWorkspace(workspace, limits.get(subjectOf(workspace.id)))),
 );
 
 const create = defineCommand(
-  z.strictObject({ id: newId, models: modelPatterns.default(null) }),
+  z.strictObject({
+    id: newId,
+    account: givenId.default('default'),
+    models: modelPatterns.default(null),
+    ...capArguments,
+  }),
   async (context, given) => {
     if (context.directory.workspaces.has(given.id)) {
       throw new CommandFailure(
@@ -24,22 +29,30 @@ const create = defineCommand(
     }
     const workspace: StoredWorkspace = {
       id: given.id,
-      accountId: ACCOUNT,
+      accountId: findAccount(context, given.account).id,
       models: given.models,
       createdAtMs: context.nowMs(),
     };
-    await context.policies.insertWorkspace(workspace);
-    putWorkspace(context.directory, workspace);
-    return viewWorkspace(workspace);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), given);
+    await keepAndBind(context, [{ of: 'workspace', isNew: true, workspace }, ...changes]);
+    return viewWorkspace(workspace, caps);
   },
 );
 
-const set = defineCommand(z.strictObject({ id: givenId, models: modelPatterns }), async (context, given) => {
-  const workspace: StoredWorkspace = { ...findWorkspace(context, given.id), models: given.models };
-  await context.policies.replaceWorkspace(workspace);
-  putWorkspace(context.directory, workspace);
-  return viewWorkspace(workspace);
-});
+const set = defineCommand(
+  z.strictObject({ id: givenId, models: modelPatterns.optional(), ...capArguments }),
+  async (context, given) => {
+    const before = findWorkspace(context, given.id);
+    const workspace: StoredWorkspace = { ...before, models: given.models === undefined ? before.models : given.models };
+    const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), given);
+    await keepAndBind(context, [{ of: 'workspace', isNew: false, workspace }, ...changes]);
+    return viewWorkspace(workspace, caps);
+  },
+);
+
+function subjectOf(id: string): Subject {
+  return { kind: 'workspace', id };
+}
 
 export const WORKSPACE_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
   ['workspaces.list', list],

@@ -38,6 +38,7 @@ function refusedRequest(status: number, messagesType = INVALID): Row {
 const OVER_CONTEXT = row('caller', [400, INVALID, 'context_length_exceeded'], [400, INVALID]);
 const FORBIDDEN = row('caller', [403, 'permission_error', 'forbidden'], [403, 'permission_error'], false);
 const UNAVAILABLE = row('gateway', [503, 'api_error', 'internal_error'], [503, 'api_error']);
+const RATE_LIMITED = row('caller', [429, 'rate_limit_error', 'rate_limit_exceeded'], [429, 'rate_limit_error']);
 const UPSTREAM_FAULT = row('upstream', [500, 'api_error', 'internal_error'], [500, 'api_error']);
 
 export const FAILURE_KINDS = {
@@ -55,6 +56,10 @@ export const FAILURE_KINDS = {
   url_too_long: refusedRequest(414),
   encoding_unsupported: refusedRequest(415),
   headers_too_large: refusedRequest(431),
+  idempotency_reused: refusedRequest(400),
+  idempotency_running: refusedRequest(409),
+  /** The run under this name can neither be given out nor be repeated. */
+  idempotency_lost: row('gateway', [409, INVALID, INVALID], [409, INVALID], false),
   not_supported: row('gateway', [501, 'api_error', 'internal_error'], [501, 'not_supported'], false),
   client_left: row('caller', [499, INVALID, 'client_closed'], [499, INVALID]),
   upstream_rejected: refusedRequest(400),
@@ -69,6 +74,14 @@ export const FAILURE_KINDS = {
   upstream_refused_us: UPSTREAM_FAULT,
   upstream_nonsense: UPSTREAM_FAULT,
   upstream_truncated: UPSTREAM_FAULT,
+  /** A limit of the caller's own: requests, tokens or calls at once. `retryAfterSeconds` is when the call would pass. */
+  rate_limited: RATE_LIMITED,
+  /** As `rate_limited`, where a minute of waiting does not help. Wire reference 0.6. */
+  rate_out_of_reach: { ...RATE_LIMITED, shouldRetry: false },
+  /** Where a balance or a budget pays, a model without a price would be given away. */
+  unpriced: row('gateway', [500, 'api_error', 'internal_error'], [500, 'api_error'], false),
+  /** A budget or a balance. */
+  quota_exceeded: row('caller', [429, 'insufficient_quota', 'rate_limit_exceeded'], [429, 'billing_error'], false),
   reader_too_slow: row('caller', [408, INVALID, INVALID], [408, INVALID]),
   gateway_fault: row('gateway', [500, 'api_error', 'internal_error'], [500, 'api_error']),
   draining: UNAVAILABLE,

@@ -34,6 +34,17 @@ export class Backlog {
     }
   }
 
+  /** Forgets what was appended behind the first `byteCount` bytes. */
+  truncate(byteCount: number): void {
+    let kept = 0;
+    this.#blocks = this.#blocks.filter((block) => {
+      block.used = Math.min(block.used, Math.max(0, byteCount - kept));
+      kept += block.used;
+      return block.used > 0;
+    });
+    this.#byteCount = kept;
+  }
+
   /** The bytes that came first, up to 16 KiB, which are the caller's from now on; undefined where nothing waits. */
   shift(): Uint8Array | undefined {
     const block = this.#blocks.shift();

@@ -4,7 +4,10 @@ import { newRequestId } from '../lib/request-id.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { Route } from '../routing/route.ts';
+import type { Standing } from '../store/limits-port.ts';
 import type { AttemptRecord } from '../store/ports.ts';
+import type { CallMoney } from './call-money.ts';
+import type { IdempotencyRun } from './idempotency-run.ts';
 
 /** Mutable by the line and by nobody else; `settled` is set once, by `settle`. */
 export interface Call {
@@ -25,6 +28,12 @@ export interface Call {
   dropped: readonly string[];
   readonly attempts: AttemptRecord[];
   settled: boolean;
+  /** What it holds; null: it was not admitted to its limits. */
+  money: CallMoney | null;
+  /** What the caller's limits leave; null: they were not asked. */
+  standing: Standing | null;
+  /** Null: the call has no idempotency key. */
+  run: IdempotencyRun | null;
   /** Gives back what the call holds of the process (its place, its body's bytes); run once, when nothing of it runs any more. */
   readonly held: Array<() => void>;
 }
@@ -50,6 +59,9 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     dropped: [],
     attempts: [],
     settled: false,
+    money: null,
+    standing: null,
+    run: null,
     held: [],
   };
 }

@@ -9,6 +9,7 @@ import { readAnswerBody } from './read-answer-body.ts';
 import { countReply, plainReply, streamReply } from './reply.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settledReply } from './settled-reply.ts';
+import type { StreamRelay } from './stream-relay.ts';
 import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
 
 /** What a host answers that has no counter of tokens. */
@@ -18,7 +19,7 @@ const NAMES_MODEL = /"message"\s*:\s*"model:/;
 
 /** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
 export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
-  if (dispatched.kind === 'stream') return streamReply(job.call, dispatched.relay.body());
+  if (dispatched.kind === 'stream') return deliverStream(job, dispatched.relay);
   const { answer, sending } = dispatched;
   if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
   if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
@@ -26,6 +27,21 @@ export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Re
   const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
   if (job.countOnly) return plainReply(job.call, answer.head, answer.body, 200, null);
   return settledReply(job, { ...answer, status: 200, failure: null, facts });
+}
+
+/** No byte goes out before the hold is durable. */
+async function deliverStream({ call }: Dispatch, relay: StreamRelay): Promise<Response> {
+  try {
+    await call.money?.durable;
+  } catch (cause) {
+    const away = new CallFailure('store_away', 'the call could not be recorded; try again', {
+      cause,
+      retryAfterSeconds: 1,
+    });
+    relay.interrupt(away);
+    throw away;
+  }
+  return streamReply(call, relay.body());
 }
 
 function hasNoCounter({ head, body }: CollectedAnswer): boolean {

@@ -6,7 +6,9 @@ import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports.ts';
 import type { CallLog } from './call-log.ts';
+import type { Idempotency } from './idempotency-run.ts';
 import type { KeptReasoning } from './kept-reasoning.ts';
+import type { MoneyDesk } from './money-desk.ts';
 import type { ReasoningMark } from './reasoning-mark.ts';
 import type { StreamRelay } from './stream-relay.ts';
 
@@ -27,6 +29,8 @@ export interface Gate {
   /** Whose reasoning it is that comes back in a history. */
   readonly reasoningMark: ReasoningMark;
   readonly keptReasoning: KeptReasoning;
+  readonly idempotency: Idempotency;
+  readonly desk: MoneyDesk;
   /** Events in an order that their format does not have, by format: what upstreams sent, and what was kept from clients. */
   readonly disorders: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */

@@ -1,5 +1,5 @@
 /**
- * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, attempt, deliver, settle.
+ * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, hold, attempt, deliver, settle.
  * Every step is a plain function that answers or throws CallFailure; the only catch is here.
  */
 import type { Protocol } from '../protocols/protocol.ts';
@@ -9,6 +9,8 @@ import { countTokens } from './count-tokens.ts';
 import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
+import { holdCall } from './hold-call.ts';
+import { replayOrBegin } from './idempotency.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
 import { planCall } from './plan-call.ts';
 import { readBody } from './read-body.ts';
@@ -51,6 +53,11 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     const planned = planCall(routed);
     const sending = planned instanceof Promise ? await planned : planned;
     call.dropped = sending.dropped;
+    const earlier = countOnly ? null : replayOrBegin(routed, request);
+    const replayed = earlier instanceof Promise ? await earlier : earlier;
+    if (replayed !== null) return replayed;
+    const holding = countOnly ? undefined : holdCall(routed);
+    if (holding instanceof Promise) await holding;
     const job = { ...routed, request, version, countOnly, sending };
     const begun = await dispatch(job);
     streams = begun.kind === 'stream';

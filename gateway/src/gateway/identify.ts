@@ -2,7 +2,7 @@
 
 import { CallFailure } from '../errors/call-failure.ts';
 import { authenticate } from '../identity/authenticate.ts';
-import { authorize, mayUseModel } from '../identity/authorize.ts';
+import { authorize, mayComeFrom, mayUseModel } from '../identity/authorize.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
@@ -34,11 +34,18 @@ export function allowCaller(principal: Principal, address: string | null): void 
       closeConnection: true,
     });
   }
-  if (answer !== 'allowed') {
-    throw new CallFailure('address_forbidden', 'this API key may not be used from your address', {
-      closeConnection: true,
-    });
-  }
+  if (answer !== 'allowed') throw addressForbidden();
+}
+
+/** Checks the caller's address alone, for what a key with any scope may ask. Throws `address_forbidden`. */
+export function allowAddress(principal: Principal, address: string | null): void {
+  if (!mayComeFrom(principal, address)) throw addressForbidden();
+}
+
+function addressForbidden(): CallFailure {
+  return new CallFailure('address_forbidden', 'this API key may not be used from your address', {
+    closeConnection: true,
+  });
 }
 
 /** The route of a model that the principal may use over the protocol. Throws `model_unknown`, `model_forbidden` or `model_wrong_protocol`. */

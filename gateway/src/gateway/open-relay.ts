@@ -3,9 +3,13 @@ import type { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import { type Call, releaseCall } from './call.ts';
+import { estimateTokens } from './estimate-tokens.ts';
 import type { Gate } from './gate.ts';
+import { endStreamedRun } from './idempotency-end.ts';
+import { Outbox } from './outbox.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settle } from './settle.ts';
+import { StreamMeter } from './stream-meter.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { failureOfLateAnswer } from './upstream-outcome.ts';
 
@@ -27,8 +31,22 @@ export interface RelayPlan {
 export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay {
   const { protocol, observer, note } = plan;
   const { limits } = gate.settings.config;
+  const { run } = call;
   const upstream = call.route?.upstream;
   const credential = credentialOf(upstream);
+  let outbox: Outbox | null = null;
+  const { money } = call;
+  const meter =
+    money === null || !money.isMetered
+      ? null
+      : new StreamMeter({
+          money,
+          observer: plan.observer,
+          tokensIn: (bytes) => gate.desk.ratio.tokensIn(upstream?.model ?? '', bytes),
+          inputTokens: estimateTokens(call.facts?.inputBytes ?? 0),
+          onGranted: () => outbox?.release(),
+          onRefused: (failure) => relay.interrupt(failure),
+        });
   let noted = false;
   const noteOnce: RelayPlan['note'] = (status, error) => {
     if (!noted) note(status, error);
@@ -40,10 +58,19 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay 
     requestId: call.requestId,
     onStarted: () => noteOnce(200, null),
     limits,
-    settle(outcome) {
+    openOutbox(listener) {
+      outbox = new Outbox(
+        listener,
+        (bytes) => run?.gather(bytes),
+        () => meter?.covers() ?? true,
+      );
+      return outbox;
+    },
+    settle(outcome, last) {
       noteOnce(outcome.failure === null ? 200 : null, outcome.failure);
       countDisorders(gate, protocol, observer);
-      return settle(call, outcome, gate.recorder).durable;
+      const settled = settle(call, outcome, gate);
+      return run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
     },
     scrub: (bytes) => scrub(bytes, credential),
     failureOfLate({ head, body }) {

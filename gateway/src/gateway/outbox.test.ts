@@ -42,14 +42,26 @@ class Client {
 function start() {
   const backlogs: number[] = [];
   let caughtUp = 0;
-  const outbox = new Outbox({
-    onBacklog: (bytes) => backlogs.push(bytes),
+  let seen = '';
+  const listener = {
+    onBacklog: (bytes: number) => backlogs.push(bytes),
     onCaughtUp: () => {
       caughtUp += 1;
     },
-  });
+  };
+  let allowed = true;
+  const outbox = new Outbox(
+    listener,
+    (bytes) => {
+      seen += Buffer.from(bytes).toString();
+    },
+    () => allowed,
+  );
+  const allow = (now: boolean) => {
+    allowed = now;
+  };
   const put = (text: string) => outbox.put(Buffer.from(text));
-  return { outbox, put, backlogs, client: new Client(), caughtUp: () => caughtUp };
+  return { outbox, put, backlogs, client: new Client(), caughtUp: () => caughtUp, seen: () => seen, allow };
 }
 
 describe('an outbox', () => {
@@ -63,6 +75,48 @@ describe('an outbox', () => {
     outbox.close();
     await done;
     expect([client.closed, outbox.closed]).toEqual([true, true]);
+  });
+
+  test('tells of all that is put in, in its order, whether the client takes it or not', () => {
+    const { outbox, put, seen } = start();
+    const read = Buffer.from('abcdef');
+    put('1');
+    outbox.putSpan(read, 0, 2);
+    outbox.putSpan(read, 2, 3);
+    outbox.putSpan(read, 4, 6);
+    put('2');
+    outbox.flush();
+    expect(seen()).toBe('1abcef2');
+  });
+
+  test('holds back what may not go out, until it may', () => {
+    const { outbox, put, client, allow } = start();
+    void outbox.attach(client);
+    put('1');
+    outbox.flush();
+    allow(false);
+    put('2');
+    outbox.flush();
+    put('3');
+    outbox.flush();
+    expect(client.text).toBe('1');
+    allow(true);
+    outbox.release();
+    expect(client.text).toBe('123');
+  });
+
+  test('drops what was held back, and nothing that the client merely had not taken', () => {
+    const { outbox, put, client, allow } = start();
+    put('1');
+    outbox.flush();
+    allow(false);
+    put('2');
+    outbox.flush();
+    outbox.dropHeld();
+    allow(true);
+    put('3');
+    void outbox.attach(client);
+    expect(client.text).toBe('13');
   });
 
   test('hands over at a flush, and flushes the client once for a group', () => {

@@ -21,6 +21,12 @@ const GIVEN_UP = 'the connection was given up';
 
 export class Outbox {
   readonly #listener: OutboxListener;
+  readonly #onPut: (bytes: Uint8Array) => void;
+  readonly #mayGoOut: () => boolean;
+  /** What was put in since the last flush that was allowed waits for `release`. */
+  #held = false;
+  /** How much of the backlog is not held, only not taken yet. */
+  #allowedBytes = 0;
   #controller: DirectController | null = null;
   /** Put in since the last flush: views on what upstream's socket read, alive for this turn only. */
   #fresh: Uint8Array[] = [];
@@ -43,8 +49,14 @@ export class Outbox {
   #resolve: (() => void) | null = null;
   #reject: ((reason: Error) => void) | null = null;
 
-  constructor(listener: OutboxListener) {
+  /**
+   * `onPut` is given all that is put in, to be copied at once. `mayGoOut` is asked at each flush; after a no everything
+   * waits until `release`.
+   */
+  constructor(listener: OutboxListener, onPut: (bytes: Uint8Array) => void, mayGoOut: () => boolean) {
     this.#listener = listener;
+    this.#onPut = onPut;
+    this.#mayGoOut = mayGoOut;
   }
 
   /** The client waits for its socket; nothing of what was put in since has been taken. */
@@ -69,14 +81,16 @@ export class Outbox {
       this.#controller = controller;
       this.#resolve = resolve;
       this.#reject = reject;
+      const waited = this.#backlog.byteCount > 0;
       this.#drain();
+      if (waited && !this.#full && !this.#over) this.#listener.onCaughtUp();
     });
   }
 
   /** The bytes are read until the next `flush`, and not after it. */
   put(bytes: Uint8Array): void {
     this.#endRun();
-    if (bytes.length > 0) this.#fresh.push(bytes);
+    if (bytes.length > 0) this.#add(bytes);
   }
 
   /** As `put`, for `bytes[start, end)`. */
@@ -91,12 +105,34 @@ export class Outbox {
 
   /** Hands over what was put in; call it once after a group of puts. */
   flush(): void {
+    if (!this.#held && !this.#mayGoOut()) {
+      this.#held = true;
+      this.#allowedBytes = this.#backlog.byteCount;
+    }
     this.#drain();
+  }
+
+  /** What waited may go out. */
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#drain();
+    if (!this.#full && !this.#over) this.#listener.onCaughtUp();
+  }
+
+  /** What waits for `release` never goes out; what the client merely did not take yet does. */
+  dropHeld(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#runBytes = null;
+    this.#fresh = [];
+    this.#backlog.truncate(this.#allowedBytes);
   }
 
   /** Ends the stream after what was put in. */
   close(): void {
     this.#closing = true;
+    this.#held = false;
     this.#drain();
   }
 
@@ -115,14 +151,20 @@ export class Outbox {
     if (bytes === null) return;
     this.#runBytes = null;
     const whole = this.#runStart === 0 && this.#runEnd === bytes.length;
-    this.#fresh.push(whole ? bytes : bytes.subarray(this.#runStart, this.#runEnd));
+    this.#add(whole ? bytes : bytes.subarray(this.#runStart, this.#runEnd));
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#onPut(bytes);
+    this.#fresh.push(bytes);
   }
 
   #drain(): void {
     this.#endRun();
     const controller = this.#controller;
-    if (controller !== null && !this.#full) this.#write(controller);
-    if (this.#full) this.#keepFresh();
+    if (controller !== null && !this.#full && !this.#held) this.#write(controller);
+    // Before the client is connected, too: what upstream's socket read does not outlive this turn.
+    if (this.#full || this.#held || this.#controller === null) this.#keepFresh();
   }
 
   #write(controller: DirectController): void {

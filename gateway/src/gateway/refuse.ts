@@ -3,6 +3,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { Call } from './call.ts';
 import type { Gate } from './gate.ts';
+import { endRefusedRun } from './idempotency.ts';
 import { failureReply } from './reply.ts';
 import { settle } from './settle.ts';
 
@@ -16,15 +17,18 @@ interface Ending {
 export async function refuse(call: Call, error: unknown, { protocol, gate, countOnly }: Ending): Promise<Response> {
   const failure = error instanceof CallFailure ? error : fault(call, error, gate);
   if (call.principal === null) gate.unknownCallers += 1;
+  let isFree = false;
   if (!call.settled && call.principal !== null && !countOnly) {
     const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: null };
     try {
-      await settle(call, outcome, gate.recorder).durable;
+      isFree = (await settle(call, outcome, gate)) === 0n;
     } catch (cause) {
       gate.log.fault(call.requestId, 'a refused call could not be recorded', cause);
     }
   }
-  return failureReply(failure, protocol, call.requestId);
+  const reply = failureReply(failure, protocol, call.requestId, call.standing);
+  if (call.run !== null) await endRefusedRun(call.run, failure, reply, isFree);
+  return reply;
 }
 
 function fault(call: Call, cause: unknown, gate: Gate): CallFailure {

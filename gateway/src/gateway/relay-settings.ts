@@ -3,6 +3,7 @@ import type { Limits } from '../config/limits.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
+import type { Outbox, OutboxListener } from './outbox.ts';
 import type { Outcome } from './settle.ts';
 
 /** The upstream side of a relay: an HTTP exchange or the demo. */
@@ -12,14 +13,16 @@ export interface UpstreamTap {
   abort(): void;
 }
 
-/** What the relay is given. `settle` is called once and resolves when the record is durable. */
+/** What the relay is given. `settle` is called once and resolves when the record is durable. `last`: the bytes that end a stream. */
 export interface RelaySettings {
   /** The client's. */
   readonly protocol: Protocol;
   readonly observer: StreamObserver;
   readonly requestId: string;
   readonly limits: Limits;
-  settle(outcome: Outcome): Promise<void>;
+  settle(outcome: Outcome, last: Uint8Array | null): Promise<void>;
+  /** The way to the client, told to the relay. */
+  openOutbox(listener: OutboxListener): Outbox;
   /** Upstream's words, without secrets. */
   scrub(bytes: Buffer): Buffer;
   /** What an answer in one piece means that came after the client had been promised a stream. */

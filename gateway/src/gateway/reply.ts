@@ -1,8 +1,10 @@
 /** Owns the headers and bodies of what a caller of the line gets. Contract, 5, 6 and 8. */
+import { limitHeaders } from '../admission/limit-headers.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import type { Protocol } from '../protocols/protocol.ts';
+import type { Standing } from '../store/limits-port.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { Call } from './call.ts';
 
@@ -26,6 +28,7 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-model'] = headerText(call.route.upstream.model);
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
+  if (call.standing !== null) Object.assign(headers, limitHeaders(call.standing, call.protocol, Date.now()));
   if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
 }
@@ -61,11 +64,16 @@ export function plainReply(
 
 /** An answer as a stream. */
 export function streamReply(call: Call, body: ReadableStream): Response {
+  return new Response(body, { headers: streamHeaders(call) });
+}
+
+/** The headers of an answer as a stream. */
+export function streamHeaders(call: Call): Record<string, string> {
   const headers = routeHeaders(call);
   headers['content-type'] = 'text/event-stream; charset=utf-8';
   headers['cache-control'] = 'no-cache, no-transform';
   headers['x-accel-buffering'] = 'no';
-  return new Response(body, { headers });
+  return headers;
 }
 
 /** Our own count of a request's tokens, where upstream has no counter. */
@@ -74,10 +82,17 @@ export function countReply(call: Call, input_tokens: number): Response {
 }
 
 /** A refusal or a fault, in the words of the caller's protocol. They may quote what the caller sent, but never a key. */
-export function failureReply(failure: CallFailure, protocol: Protocol, requestId: string): Response {
+export function failureReply(
+  failure: CallFailure,
+  protocol: Protocol,
+  requestId: string,
+  standing: Standing | null = null,
+): Response {
+  const headers = failureHeaders(failure, requestId);
+  if (standing !== null) Object.assign(headers, limitHeaders(standing, protocol.name, Date.now()));
   return new Response(maskKeys(protocol.renderError(failure, requestId)), {
     status: failure.status(protocol.name),
-    headers: failureHeaders(failure, requestId),
+    headers,
   });
 }
 

@@ -1,12 +1,15 @@
 /** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
 import { costNanoUsd } from '../billing/cost.ts';
+import type { NanoUsd } from '../billing/money.ts';
+import { type Charge, chooseCharge } from '../billing/who-pays.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
-import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts';
-import { maskKeys } from '../lib/mask-keys.ts';
+import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
+import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import type { MoneyDesk } from './money-desk.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
 export interface Outcome {
@@ -16,88 +19,93 @@ export interface Outcome {
   readonly facts: AnswerFacts | null;
 }
 
-export interface Settlement {
-  readonly costNanoUsd: bigint | null;
-  /** Resolves when the record is durable. */
-  readonly durable: Promise<void>;
+/** Where the end of a call is written. */
+interface Books {
+  readonly recorder: CallRecorder;
+  readonly desk: MoneyDesk;
 }
 
-/** Makes the call's record and hands it to the recorder. A second settlement of a call is a fault and throws. */
-export function settle(call: Call, outcome: Outcome, recorder: CallRecorder): Settlement {
+/**
+ * Makes the call's record and ends its hold. Resolves with what the call costs (null: the model has no price) once both are
+ * durable. `changes`: what the record of a replay says otherwise. A second settlement of a call is a fault and throws.
+ */
+export async function settle(
+  call: Call,
+  outcome: Outcome,
+  gate: Books,
+  changes: Partial<CallRecord> = {},
+): Promise<NanoUsd | null> {
   if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
   call.settled = true;
-  const { usage, source } = decideUsage(call, outcome);
-  const price = call.route?.price ?? null;
+  if (call.principal === null) return 0n;
+  const charge = decideUsage(call, outcome, gate);
+  const { usage, source } = charge;
+  const { money } = call;
+  const price = money?.price ?? null;
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
-  const record = buildRecord(call, outcome, usage, source, cost);
-  return { costNanoUsd: cost, durable: record === null ? Promise.resolve() : recorder.append(record) };
-}
-
-/** Who pays for what. Source: money design, "Who pays": whoever broke it pays. */
-function decideUsage(call: Call, { failure, facts }: Outcome): { usage: Usage; source: UsageSource } {
-  if (!call.dispatched) return { usage: ZERO_USAGE, source: 'void' };
-  if (failure === null) {
-    const usage = facts?.usage ?? null;
-    return usage === null ? { usage: countUsage(call, facts), source: 'counted' } : { usage, source: 'upstream' };
+  const record = { ...buildRecord(call, outcome, charge, cost), ...changes };
+  if (money === null) await gate.recorder.append(record);
+  else {
+    teach(call, outcome, gate);
+    await money.settle(cost, tokensOf(usage), record);
   }
-  const produced = facts !== null && facts.outputBytes > 0;
-  if (failure === 'client_left' || failure === 'reader_too_slow' || produced) return partialUsage(call, facts, failure);
-  return { usage: ZERO_USAGE, source: 'void' };
+  return cost;
 }
 
-/** An answer that ended early: upstream's count of the input where it gave one, and at least what came of the output. */
-function partialUsage(call: Call, facts: AnswerFacts | null, failure: FailureKind) {
-  const soFar = facts?.usageSoFar ?? null;
-  const counted = countUsage(call, facts);
-  if (soFar === null) {
-    const source: UsageSource = failure === 'client_left' || failure === 'reader_too_slow' ? 'counted' : 'partial';
-    return { usage: counted, source };
-  }
-  return { usage: { ...soFar, output: Math.max(soFar.output, counted.output) }, source: 'partial' as const };
+function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }: Usage): number {
+  return input + cache_read + cache_write_5m + cache_write_1h + output;
 }
 
-function countUsage(call: Call, facts: AnswerFacts | null): Usage {
+/** What upstream counted of what came teaches how many bytes a token of its model takes. */
+function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
+  if (failure !== null || facts === null || facts.usage === null || route === null) return;
+  desk.ratio.learn(route.upstream.model, facts.outputBytes, facts.usage.output);
+}
+
+/** The usage that is charged, and where its numbers come from. */
+function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Books): Charge {
+  const left = failure === 'client_left' || failure === 'reader_too_slow';
+  const ended = {
+    endedBy:
+      failure === null
+        ? 'complete'
+        : left
+          ? 'caller_left'
+          : failure === 'quota_exceeded'
+            ? 'extension_refused'
+            : 'failed',
+    dispatched: call.dispatched,
+    produced: facts !== null && facts.outputBytes > 0,
+    usage: facts?.usage ?? null,
+    usageSoFar: facts?.usageSoFar ?? null,
+  } as const;
+  return chooseCharge(ended, () => countUsage(call, facts, desk));
+}
+
+function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk): Usage {
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
-    output: estimateTokens(facts?.outputBytes ?? 0),
+    output: ratio.tokensIn(call.route?.upstream.model ?? '', facts?.outputBytes ?? 0),
   };
-}
-
-/** What a caller or an upstream wrote, for the record: a key sent in the wrong place must not be kept. */
-function masked(text: string | null | undefined): string | null {
-  return text === null || text === undefined ? null : maskKeys(text);
 }
 
 function buildRecord(
   call: Call,
   { status, failure, facts }: Outcome,
-  usage: Usage,
-  usage_source: UsageSource,
-  cost: bigint | null,
-): CallRecord | null {
-  const { principal, route } = call;
-  if (principal === null) return null;
+  { usage, source }: Charge,
+  cost: NanoUsd | null,
+): CallRecord {
+  const draft = draftRecord(call, call.money?.price?.version ?? null);
   return {
-    request_id: call.requestId,
-    at_ms: call.atMs,
-    account: principal.accountId,
-    workspace: principal.workspaceId,
-    key_id: principal.keyId,
-    key_name: principal.keyName,
-    end_user: masked(call.facts?.endUser),
-    session: masked(call.session),
-    protocol: call.protocol,
-    model: masked(call.facts?.model),
-    served_model: masked(facts?.model ?? (call.dispatched ? route?.upstream.model : null)),
-    provider: call.dispatched ? (route?.upstream.provider ?? null) : null,
-    stream: call.facts?.stream ?? false,
+    ...draft,
+    served_model: masked(facts?.model ?? (call.dispatched ? draft.served_model : null)),
+    provider: call.dispatched ? draft.provider : null,
     status,
     error: failure,
     finish_reason: facts?.finish_reason ?? null,
     usage,
-    usage_source,
-    price_version: route?.price?.version ?? null,
+    usage_source: source,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),
     duration_ms: Math.round(performance.now() - call.startMs),

@@ -1,10 +1,11 @@
 /** Owns the reply in one piece that leaves only after its call's record is durable. */
-import { formatNanoUsd } from '../billing/money.ts';
+import { formatNanoUsd, type NanoUsd } from '../billing/money.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { Dispatch } from './dispatch.ts';
+import { keptHead } from './idempotency-end.ts';
 import { plainReply } from './reply.ts';
 import { settle } from './settle.ts';
 
@@ -22,11 +23,16 @@ export async function settledReply(
   { call, gate }: Dispatch,
   { head, body, status, failure, facts }: Reply,
 ): Promise<Response> {
-  const { costNanoUsd, durable } = settle(call, { status, failure, facts }, gate.recorder);
+  let cost: NanoUsd | null;
   try {
-    await durable;
+    cost = await settle(call, { status, failure, facts }, gate);
   } catch (cause) {
     throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
   }
-  return plainReply(call, head, body, status, costNanoUsd === null ? null : formatNanoUsd(costNanoUsd));
+  const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
+  if (call.run !== null) {
+    const kept = keptHead(call, { status, failure, facts });
+    await call.run.keep(kept, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
+  }
+  return reply;
 }

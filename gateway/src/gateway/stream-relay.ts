@@ -12,7 +12,7 @@ import { startSkimmingDecoder } from '../wire/sse-decoder.ts';
 import { rawBytes, type SseOutput, type SseRecord, type SseSkimmed } from '../wire/sse-record.ts';
 import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './client-bytes.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
-import { type DirectController, Outbox, type OutboxListener } from './outbox.ts';
+import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
 import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
 import * as outcome from './upstream-outcome.ts';
@@ -28,7 +28,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   readonly #settings: RelaySettings;
   readonly #observer: StreamObserver;
   readonly #decoder;
-  readonly #outbox = new Outbox(this);
+  readonly #outbox: Outbox;
   #resolve!: (start: RelayStart) => void;
   #reject!: (failure: CallFailure) => void;
   #tap: UpstreamTap | null = null;
@@ -47,17 +47,17 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   #lastSpanBytes = 0;
 
   constructor(settings: RelaySettings) {
+    const { limits, observer } = settings;
     this.#settings = settings;
-    this.#observer = settings.observer;
-    this.#bytes = settings.observer.rewrites ? rewrittenBytes : bytesAsTheyCame();
-    this.#decoder = startSkimmingDecoder(settings.limits.sseRecordBytesMax, (bytes, start) =>
-      this.#observer.skim(bytes, start),
-    );
+    this.#outbox = settings.openOutbox(this);
+    this.#observer = observer;
+    this.#bytes = observer.rewrites ? rewrittenBytes : bytesAsTheyCame();
+    this.#decoder = startSkimmingDecoder(limits.sseRecordBytesMax, (bytes, start) => observer.skim(bytes, start));
     this.started = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.dueMs = performance.now() + settings.limits.commitAfterMs;
+    this.dueMs = performance.now() + limits.commitAfterMs;
     watchDeadline(this);
   }
 
@@ -68,7 +68,6 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (this.#phase === 'ended') tap.abort();
   }
 
-  /** The body of the client's response. */
   body(): ReadableStream {
     const source = {
       type: 'direct' as const,
@@ -84,9 +83,11 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     else this.#giveUp('client_left', 499);
   }
 
-  /** The gateway itself must end the stream (shutdown): told in-band, so that the client knows to try again. */
+  /** The gateway itself must end the stream (shutdown, or nobody pays for more): told in-band, in place of what is held back. */
   interrupt(failure: CallFailure): void {
-    if (this.#phase === 'open' || this.#phase === 'waiting') this.#fail(failure);
+    if (this.#phase !== 'open' && this.#phase !== 'waiting') return;
+    this.#outbox.dropHeld();
+    this.#fail(failure);
   }
 
   onHead(head: ResponseHead): void {
@@ -334,7 +335,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     this.#phase = 'ended';
     this.dueMs = performance.now() + LINGER_MS;
     const facts = this.#observer.facts();
-    this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }).then(
+    this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
       () => this.#close(lastBytes),
       (cause: unknown) => {
         const away = new CallFailure('store_away', 'the call could not be recorded; try again', { cause });
@@ -384,7 +385,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
       return;
     }
     const outcome = { status, failure: kind, facts: this.#observer.facts() };
-    this.#settings.settle(outcome).then(undefined, (cause: unknown) => {
+    this.#settings.settle(outcome, null).then(undefined, (cause: unknown) => {
       this.#settings.onFailure(new CallFailure('store_away', 'the call could not be recorded', { cause }));
     });
     this.#settings.onClosed();

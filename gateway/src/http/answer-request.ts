@@ -6,6 +6,8 @@ import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import { clientAddress } from './client-address.ts';
 import { consoleReply } from './console-page.ts';
+import { showKey } from './key-endpoint.ts';
+import type { ReadKeyStanding } from './key-standing.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
 import { openapiDocument } from './openapi/openapi-document.ts';
 import { notFound, replyFailure, replyJson } from './reply-json.ts';
@@ -15,6 +17,7 @@ import { matchRoute, type RouteMatch } from './routes.ts';
 export interface Desk {
   readonly gate: Gate;
   readonly describe: DescribeModel;
+  readonly readKeyStanding: ReadKeyStanding;
 }
 
 /** The connection's peer, asked only where it matters. */
@@ -50,7 +53,7 @@ function answerRoute(
   address: PeerAddress,
   desk: Desk,
 ): Response | Promise<Response> {
-  const { gate, describe } = desk;
+  const { gate, describe, readKeyStanding } = desk;
   const { config } = gate.settings;
   switch (match.row.name) {
     case 'chat':
@@ -63,6 +66,8 @@ function answerRoute(
       return listModels(request, address, gate, describe);
     case 'model':
       return showModel(request, match.rest, address, gate, describe);
+    case 'key':
+      return showKey(request, address, gate, readKeyStanding);
     case 'healthz':
       return replyJson({ status: 'ok' });
     case 'readyz':

@@ -6,6 +6,7 @@ export type RouteName =
   | 'count-tokens'
   | 'models'
   | 'model'
+  | 'key'
   | 'healthz'
   | 'readyz'
   | 'openapi'
@@ -39,6 +40,7 @@ const ROUTES: readonly RouteRow[] = [
   row('count-tokens', ['POST'], aliases('/messages/count_tokens')),
   row('models', ['GET'], aliases('/models')),
   row('model', ['GET'], aliases('/models'), true),
+  row('key', ['GET'], aliases('/key')),
   row('healthz', ['GET', 'HEAD'], ['/healthz']),
   row('readyz', ['GET', 'HEAD'], ['/readyz']),
   row('openapi', ['GET', 'HEAD'], ['/openapi.json']),

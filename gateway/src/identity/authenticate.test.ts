@@ -1,13 +1,15 @@
 /** Checks who gets in: through the directory, over the life of a key. */
 import { describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import { authenticate } from './authenticate.ts';
-import { createKeyDirectory, putKey, putWorkspace } from './key-directory.ts';
+import { createKeyDirectory, putAccount, putKey, putWorkspace } from './key-directory.ts';
 import { generateKeyText } from './key-format.ts';
 import { createKeyHasher } from './key-hash.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
+const ACCOUNT: StoredAccount = { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 };
 const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
 
 function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey {
@@ -31,8 +33,10 @@ function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey
   };
 }
 
+const NOTHING = { accounts: [ACCOUNT], workspaces: [WORKSPACE], keys: [] };
+
 function directoryOf(...keys: StoredKey[]) {
-  return createKeyDirectory(hashKey, [WORKSPACE], keys);
+  return createKeyDirectory(hashKey, { accounts: [ACCOUNT], workspaces: [WORKSPACE], keys });
 }
 
 describe('authenticate', () => {
@@ -56,7 +60,7 @@ describe('authenticate', () => {
 
   test('refuses a text without the form of a key before it hashes anything', () => {
     let hashed = 0;
-    const directory = createKeyDirectory((text) => `${hashed++}${hashKey(text)}`, [WORKSPACE], []);
+    const directory = createKeyDirectory((text) => `${hashed++}${hashKey(text)}`, NOTHING);
     const keyText = generateKeyText();
     expect(authenticate(directory, '', 1)).toBe('malformed');
     expect(authenticate(directory, `${keyText.slice(0, -1)}${keyText.endsWith('0') ? '1' : '0'}`, 1)).toBe('malformed');
@@ -67,7 +71,9 @@ describe('authenticate', () => {
     const keyText = generateKeyText();
     expect(authenticate(directoryOf(storedKey(keyText)), generateKeyText(), 1)).toBe('unknown');
     const elsewhere = createKeyHasher(new Secret('5b'.repeat(32)));
-    expect(authenticate(createKeyDirectory(elsewhere, [WORKSPACE], [storedKey(keyText)]), keyText, 1)).toBe('unknown');
+    expect(authenticate(createKeyDirectory(elsewhere, { ...NOTHING, keys: [storedKey(keyText)] }), keyText, 1)).toBe(
+      'unknown',
+    );
   });
 
   test('a key works until the very millisecond of its end', () => {
@@ -123,13 +129,34 @@ describe('key directory', () => {
     const [mine, other] = [generateKeyText(), generateKeyText()];
     const team = { ...WORKSPACE, id: 'team' };
     const keys = [storedKey(mine, { id: 'a', workspaceId: 'team' }), storedKey(other, { id: 'b' })];
-    const directory = createKeyDirectory(hashKey, [WORKSPACE, team], keys);
+    const directory = createKeyDirectory(hashKey, { accounts: [ACCOUNT], workspaces: [WORKSPACE, team], keys });
     putWorkspace(directory, { ...team, models: ['gpt-*'] });
     const allows = (keyText: string, model: string) => {
       const found = authenticate(directory, keyText, 1);
       return typeof found !== 'string' && found.workspaceAllows(model);
     };
     expect([allows(mine, 'gpt-5'), allows(mine, 'claude'), allows(other, 'claude')]).toEqual([true, false, true]);
+  });
+
+  test('a change of an account binds its keys at once, and no other key', () => {
+    const [mine, other] = [generateKeyText(), generateKeyText()];
+    const payer = { ...ACCOUNT, id: 'payer' };
+    const keys = [storedKey(mine, { id: 'a', accountId: 'payer' }), storedKey(other, { id: 'b' })];
+    const directory = createKeyDirectory(hashKey, { accounts: [ACCOUNT, payer], workspaces: [WORKSPACE], keys });
+    putAccount(directory, { ...payer, mode: 'prepaid', markUpPpm: 20_000 });
+    const accountOf = (keyText: string) => {
+      const found = authenticate(directory, keyText, 1);
+      return typeof found === 'string' ? found : found.account;
+    };
+    expect(accountOf(mine)).toMatchObject({ id: 'payer', mode: 'prepaid', markUpPpm: 20_000 });
+    expect(accountOf(other)).toEqual(ACCOUNT);
+  });
+
+  test('refuses a key whose account is not there, and changes nothing', () => {
+    const directory = directoryOf();
+    const key = storedKey(generateKeyText(), { accountId: 'gone' });
+    expect(() => putKey(directory, key)).toThrow('key key_1 names the account gone, which is not there');
+    expect([directory.byHash.size, directory.keys.size]).toEqual([0, 0]);
   });
 
   test('refuses a key whose workspace is not there, and changes nothing', () => {

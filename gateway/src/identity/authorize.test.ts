@@ -17,6 +17,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     keyId: 'key_1',
     keyName: 'first',
     accountId: 'default',
+    account: { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 },
     workspaceId: 'default',
     scopes: scopes ?? ['inference'],
     strict: false,

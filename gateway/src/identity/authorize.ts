@@ -18,7 +18,7 @@ export interface Wish {
 /** Whether the principal may: first its scope, then its address, then the model, by key and by workspace. */
 export function authorize(principal: Principal, wish: Wish): Authorization {
   if (!principal.scopes.includes(wish.scope)) return 'scope';
-  if (principal.ranges !== null && !comesFrom(principal.ranges, wish.address)) return 'address';
+  if (!mayComeFrom(principal, wish.address)) return 'address';
   if (wish.modelNames !== null && !mayUseModel(principal, wish.modelNames)) return 'model';
   return 'allowed';
 }
@@ -26,6 +26,11 @@ export function authorize(principal: Principal, wish: Wish): Authorization {
 /** Whether both the key and its workspace allow a model, under whichever of its public names. */
 export function mayUseModel(principal: Principal, modelNames: readonly string[]): boolean {
   return modelNames.some(principal.keyAllows) && modelNames.some(principal.workspaceAllows);
+}
+
+/** Whether the principal's key may be used from an address; null: it is not known. */
+export function mayComeFrom({ ranges }: Principal, address: string | null): boolean {
+  return ranges === null || comesFrom(ranges, address);
 }
 
 function comesFrom(ranges: NonNullable<Principal['ranges']>, addressText: string | null): boolean {

@@ -1,8 +1,9 @@
 /**
- * Owns the keys and workspaces held in memory, by which every call is answered for. Loaded at start and changed by
+ * Owns the keys, workspaces and accounts held in memory, by which every call is answered for. Loaded at start and changed by
  * commands after the store has them; reads no store itself, and holds no secret, only keyed hashes.
  */
 import { parseIpRange } from '../lib/ip-range.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
 import type { KeyStatus, StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { KeyHasher } from './key-hash.ts';
 import { compileModelPatterns } from './model-patterns.ts';
@@ -16,27 +17,36 @@ export interface KeyEntry {
   readonly endsAtMs: number;
 }
 
-/** Change it only through `putKey` and `putWorkspace`. */
+/** Change it only through `putKey`, `putWorkspace` and `putAccount`. */
 export interface KeyDirectory {
   readonly hashKey: KeyHasher;
   readonly byHash: Map<string, KeyEntry>;
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;
+  readonly accounts: Map<string, StoredAccount>;
+}
+
+/** What a directory begins with. */
+export interface DirectoryContent {
+  readonly accounts: readonly StoredAccount[];
+  readonly workspaces: readonly StoredWorkspace[];
+  readonly keys: readonly StoredKey[];
 }
 
 /**
  * A directory of what the store holds.
  *
- * @throws Error when a key names a workspace that is not there: rights that cannot be known are not guessed.
+ * @throws Error when a key names a workspace or account that is not there: rights that cannot be known are not guessed.
  */
-export function createKeyDirectory(
-  hashKey: KeyHasher,
-  workspaces: readonly StoredWorkspace[],
-  keys: readonly StoredKey[],
-): KeyDirectory {
-  const directory: KeyDirectory = { hashKey, byHash: new Map(), keys: new Map(), workspaces: new Map() };
-  for (const workspace of workspaces) directory.workspaces.set(workspace.id, workspace);
-  for (const key of keys) putKey(directory, key);
+export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent): KeyDirectory {
+  const directory: KeyDirectory = {
+    hashKey,
+    byHash: new Map(),
+    keys: new Map(),
+    workspaces: new Map(content.workspaces.map((workspace) => [workspace.id, workspace])),
+    accounts: new Map(content.accounts.map((account) => [account.id, account])),
+  };
+  for (const key of content.keys) putKey(directory, key);
   return directory;
 }
 
@@ -60,14 +70,23 @@ export function putWorkspace(directory: KeyDirectory, workspace: StoredWorkspace
   for (const key of directory.keys.values()) if (key.workspaceId === workspace.id) putKey(directory, key);
 }
 
+/** Adds an account or takes over its changed members, for all of its keys at once. */
+export function putAccount(directory: KeyDirectory, account: StoredAccount): void {
+  directory.accounts.set(account.id, account);
+  for (const key of directory.keys.values()) if (key.accountId === account.id) putKey(directory, key);
+}
+
 function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
   const workspace = directory.workspaces.get(key.workspaceId);
   if (workspace === undefined)
     throw new Error(`key ${key.id} names the workspace ${key.workspaceId}, which is not there`);
+  const account = directory.accounts.get(key.accountId);
+  if (account === undefined) throw new Error(`key ${key.id} names the account ${key.accountId}, which is not there`);
   return {
     keyId: key.id,
     keyName: key.name,
     accountId: key.accountId,
+    account,
     workspaceId: key.workspaceId,
     scopes: key.scopes,
     strict: key.strict,

@@ -1,14 +1,18 @@
 /** Owns filling a directory from the store. */
 import type { Secret } from '../lib/secret.ts';
-import type { PolicyStore } from '../store/ports.ts';
+import type { PolicyReader } from '../store/policy-port.ts';
 import { createKeyDirectory, type KeyDirectory } from './key-directory.ts';
 import { createKeyHasher } from './key-hash.ts';
 
-/** The directory of all keys and workspaces of a store. `masterKey`: 64 hex characters, the one that they were made under. */
+/** The directory of all keys, workspaces and accounts of a store. `masterKey`: 64 hex characters, the one that they were made under. */
 export async function loadKeyDirectory(
-  policies: Pick<PolicyStore, 'readKeys' | 'readWorkspaces'>,
+  policies: Pick<PolicyReader, 'readKeys' | 'readWorkspaces' | 'readAccounts'>,
   masterKey: Secret,
 ): Promise<KeyDirectory> {
-  const [workspaces, keys] = await Promise.all([policies.readWorkspaces(), policies.readKeys()]);
-  return createKeyDirectory(createKeyHasher(masterKey), workspaces, keys);
+  const [accounts, workspaces, keys] = await Promise.all([
+    policies.readAccounts(),
+    policies.readWorkspaces(),
+    policies.readKeys(),
+  ]);
+  return createKeyDirectory(createKeyHasher(masterKey), { accounts, workspaces, keys });
 }

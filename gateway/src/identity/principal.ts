@@ -1,13 +1,16 @@
 /** Owns who a call is made for: the key, its workspace and account, and the rights of both, compiled for quick checks. */
 import type { IpRange } from '../lib/ip-range.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
 import type { Scope } from '../store/ports.ts';
 import type { ModelMatcher } from './model-patterns.ts';
 
-/** The caller behind a valid key. Built when a key or its workspace changes, shared by all calls of the key. */
+/** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
 export interface Principal {
   readonly keyId: string;
   readonly keyName: string;
   readonly accountId: string;
+  /** Who pays: whether from a balance, with which mark-up, in which time zone. */
+  readonly account: StoredAccount;
   readonly workspaceId: string;
   readonly scopes: readonly Scope[];
   /** A call is refused for what a translation would drop, where another key's goes on without it. */

@@ -12,6 +12,12 @@ export interface RequestFacts {
   readonly endUser: string | null;
   /** Bytes of the body less its images, audio and documents; what tokens are estimated from. */
   readonly inputBytes: number;
+  /** How many images, sounds and documents it holds. */
+  readonly mediaParts: number;
+  /** The most tokens that one answer may have; null: the caller left it to the model. */
+  readonly outputTokensMax: number | null;
+  /** How many answers were asked for at once: each is paid for. */
+  readonly answers: number;
 }
 
 export interface CheckContext {

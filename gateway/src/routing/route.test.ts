@@ -1,5 +1,6 @@
 /** Checks which name leads to which route, and at which endpoints. */
 import { expect, test } from 'bun:test';
+import { bookOf, priceAt } from '../billing/price-book.ts';
 import type { ModelConfig } from '../config/config.ts';
 import type { ServedModel, ServedTarget } from '../config/served-models.ts';
 import { buildRouteTable } from './route.ts';
@@ -41,4 +42,12 @@ test('an alias of fewer endpoints has these, and the rest of its model: names, u
 test('an alias of a model with one endpoint is no different from it', () => {
   const routes = tableOf(['messages'], [{ name: 'claude-house', protocols: ['messages'] }]);
   expect(routes.get('claude-house')).toBe(routes.get('house'));
+});
+
+test('a configured price counts from its beginning on, and until then what is known of the target', () => {
+  const price = { from: '2026-12-01', input: '1', output: '2' };
+  const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets: [TARGET], price };
+  const prices = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.prices ?? bookOf(null);
+  const versions = [Date.UTC(2026, 10, 30), Date.UTC(2026, 11, 1)].map((atMs) => priceAt(prices, atMs)?.version);
+  expect(versions).toEqual(['free@0_0_0_0_0_0', 'config:2026-12-01@1_1_1_1_2_2']);
 });

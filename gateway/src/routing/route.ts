@@ -1,5 +1,6 @@
 /** Owns the table from public model names to who answers them, at what price. Built at start and at each reload. */
-import { type ConfigPrice, FREE_PRICE, type Price, parseConfigPrice } from '../billing/price.ts';
+import { FREE_PRICE, type Price } from '../billing/price.ts';
+import { bookOf, type PriceBook, parsePriceBook } from '../billing/price-book.ts';
 import type { Protocol } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
@@ -21,8 +22,8 @@ export interface Route {
   readonly traits: UpstreamTraits;
   /** By what name the catalogue knows the model; null: it does not. */
   readonly catalog: CatalogName | null;
-  /** Null: nobody knows it; the record says so. */
-  readonly price: Price | null;
+  /** Which price is in force when (`priceAt`, at the call's arrival). */
+  readonly prices: PriceBook;
 }
 
 export type RouteTable = ReadonlyMap<string, Route>;
@@ -47,6 +48,7 @@ export function buildRouteTable(models: ReadonlyMap<string, ServedModel>, findFa
 function buildRoute(model: ServedModel, findFacts: FindFacts): Route {
   const [target] = model.targets;
   const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
+  const listed = targetPrice(target, facts);
   return {
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
@@ -54,7 +56,7 @@ function buildRoute(model: ServedModel, findFacts: FindFacts): Route {
     upstream: buildUpstream(target),
     traits: traitsOf(target, facts),
     catalog: target.catalog,
-    price: model.price === null ? targetPrice(target, facts) : parseConfigPrice(model.price satisfies ConfigPrice),
+    prices: model.price === null ? bookOf(listed) : parsePriceBook(model.price, listed),
   };
 }
 

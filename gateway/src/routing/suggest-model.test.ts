@@ -1,6 +1,7 @@
 /** Checks which model is shown first to a newcomer. */
 import { expect, test } from 'bun:test';
-import { parseConfigPrice } from '../billing/price.ts';
+import { parseConfigPrice } from '../billing/config-price.ts';
+import { bookOf } from '../billing/price-book.ts';
 import type { Route, RouteTable } from './route.ts';
 import { suggestModel } from './suggest-model.ts';
 import { traitsOf } from './upstream-traits.ts';
@@ -16,7 +17,7 @@ function route(protocols: Route['protocols'], output: number | null): Route {
       null,
     ),
     catalog: null,
-    price: output === null ? null : parseConfigPrice({ input: 1, output }),
+    prices: bookOf(output === null ? null : parseConfigPrice({ input: 1, output })),
   };
 }
 
@@ -26,7 +27,7 @@ test('the cheapest model of a protocol is suggested, one without a price only wh
     ['dear', route(['chat'], 10)],
     ['cheap', route(['chat'], 0.4)],
   ]);
-  expect(suggestModel(routes, 'chat')).toBe('cheap');
-  expect(suggestModel(routes, 'messages')).toBe('unpriced');
-  expect(suggestModel(new Map(), 'chat')).toBeNull();
+  expect(suggestModel(routes, 'chat', 0)).toBe('cheap');
+  expect(suggestModel(routes, 'messages', 0)).toBe('unpriced');
+  expect(suggestModel(new Map(), 'chat', 0)).toBeNull();
 });

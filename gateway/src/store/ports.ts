@@ -90,17 +90,3 @@ export interface CallReader {
   /** The records that pass the filter, newest arrival first, at most `limit`. */
   readCalls(filter: CallFilter): Promise<readonly CallRecord[]>;
 }
-
-/**
- * Keeps keys and workspaces. A write resolves once it is durable. It rejects where an id or a hash is taken, or where
- * what it replaces is not there; nothing has changed then.
- */
-export interface PolicyStore {
-  readKeys(): Promise<readonly StoredKey[]>;
-  readWorkspaces(): Promise<readonly StoredWorkspace[]>;
-  insertKey(key: StoredKey): Promise<void>;
-  /** Replaces every member but the id and the time of creation. */
-  replaceKey(key: StoredKey): Promise<void>;
-  insertWorkspace(workspace: StoredWorkspace): Promise<void>;
-  replaceWorkspace(workspace: StoredWorkspace): Promise<void>;
-}

@@ -1,4 +1,6 @@
 /** Owns the comparison of one replayed call with the oracles. Answers sentences: what was expected and what was found. */
+import { costNanoUsd } from '../../src/billing/cost.ts';
+import { parsePriceVersion } from '../../src/billing/price.ts';
 import { textOf } from '../fake-upstream/body-part.ts';
 import type { ServedCall } from '../fake-upstream/served.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
@@ -106,6 +108,9 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
     yield 'a void call has usage';
   if (record.cost_nano_usd !== costOf(usage))
     yield `record has cost ${record.cost_nano_usd}, expected ${costOf(usage)}`;
+  const recomputed = String(costNanoUsd(usage, parsePriceVersion(record.price_version ?? '')));
+  if (recomputed !== record.cost_nano_usd)
+    yield `record has cost ${record.cost_nano_usd}, its price says ${recomputed}`;
 }
 
 /** Where two texts begin to differ. */

@@ -1,6 +1,7 @@
 /** Owns playing bytes to a stream's relay without HTTP, and gathering what it gives to the client and to the record. */
 import { resolveLimits } from '../../src/config/resolve-limits.ts';
 import { CallFailure } from '../../src/errors/call-failure.ts';
+import { Outbox } from '../../src/gateway/outbox.ts';
 import type { Outcome } from '../../src/gateway/settle.ts';
 import { StreamRelay } from '../../src/gateway/stream-relay.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
@@ -33,6 +34,12 @@ export async function relayed(
     observer: protocol.startObserver({ withholdUsage: true, fallbackId: 'chatcmpl-0' }),
     requestId: 'req_0',
     limits: LIMITS,
+    openOutbox: (listener) =>
+      new Outbox(
+        listener,
+        () => undefined,
+        () => true,
+      ),
     settle: async (settled) => {
       outcome = settled;
     },

@@ -11,7 +11,7 @@ export interface Counters {
   readonly reasoning: number;
 }
 
-/** USD per million tokens, which is also pico-USD × 10⁻⁶ per token; each member differs so that no mix-up can hide. */
+/** USD per million tokens, which is also pico-USD × 10⁻⁶ per token; each number differs so that no mix-up can hide. */
 export const PRICE = {
   input: 1.25,
   cache_read: 0.125,
@@ -19,9 +19,22 @@ export const PRICE = {
   cache_write_1h: 2.5,
   output: 10.3,
   reasoning: 11.000001,
+  tiers: [
+    {
+      above: 1000,
+      input: 2.75,
+      cache_read: 0.275,
+      cache_write_5m: 3.4375,
+      cache_write_1h: 5.5,
+      output: 20.6,
+      reasoning: 22.000003,
+    },
+  ],
 } as const;
 
-const PICO: { readonly [Counter in keyof Counters]: bigint } = {
+type PicoRates = { readonly [Counter in keyof Counters]: bigint };
+
+const PICO: PicoRates = {
   input: 1_250_000n,
   cache_read: 125_000n,
   cache_write_5m: 1_562_500n,
@@ -30,11 +43,23 @@ const PICO: { readonly [Counter in keyof Counters]: bigint } = {
   reasoning: 11_000_001n,
 };
 
+/** Of a call with more than a thousand tokens of input, whatever part the caches had in them. */
+const PICO_LONG: PicoRates = {
+  input: 2_750_000n,
+  cache_read: 275_000n,
+  cache_write_5m: 3_437_500n,
+  cache_write_1h: 5_500_000n,
+  output: 20_600_000n,
+  reasoning: 22_000_003n,
+};
+
 /** The cost in nano-USD as the record prints it: exact pico-USD, rounded once, half up. */
 export function costOf(counters: Counters): string {
   const tokens = { ...counters, output: counters.output - counters.reasoning };
+  const sent = counters.input + counters.cache_read + counters.cache_write_5m + counters.cache_write_1h;
   let pico = 0n;
-  for (const [counter, price] of Object.entries(PICO)) pico += BigInt(tokens[counter as keyof Counters]) * price;
+  for (const [counter, price] of Object.entries(sent > 1000 ? PICO_LONG : PICO))
+    pico += BigInt(tokens[counter as keyof Counters]) * price;
   return String((pico + 500n) / 1000n);
 }
 

@@ -1,8 +1,13 @@
 /** Owns running a command line in this process for tests, and telling what it said and how it ended. */
 import { Command, CommanderError } from 'commander';
+import * as accounts from '../accounts.ts';
+import * as backup from '../backup.ts';
 import * as calls from '../calls.ts';
 import { type CliEnvironment, CliFailure } from '../cli-environment.ts';
 import * as keys from '../keys.ts';
+import * as limits from '../limits.ts';
+import * as topup from '../topup.ts';
+import * as verify from '../verify.ts';
 import * as workspaces from '../workspaces.ts';
 
 export interface Outcome {
@@ -30,7 +35,9 @@ export async function runProgram(dataDir: string, ...words: readonly string[]): 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [keys, workspaces, calls]) register(program, environment);
+  for (const { register } of [keys, workspaces, accounts, limits, topup, calls, verify, backup]) {
+    register(program, environment);
+  }
   try {
     await program.parseAsync(words, { from: 'user' });
     return { exitCode: 0, stdout, stderr };

@@ -1,6 +1,11 @@
 /** Owns the OpenAPI operations of the paths that call a model. */
-import { CHAT_ERROR_STATUSES, errorResponses, MESSAGES_ERROR_STATUSES } from './error-responses.ts';
-import { CALL_HEADERS } from './response-headers.ts';
+import {
+  CHAT_ERROR_STATUSES,
+  COUNT_ERROR_STATUSES,
+  errorResponses,
+  MESSAGES_ERROR_STATUSES,
+} from './error-responses.ts';
+import { CALL_HEADERS, STORED_ANSWER_HEADERS } from './response-headers.ts';
 import { type OpenapiPart, refTo, words } from './schema-parts.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];
@@ -11,6 +16,15 @@ const VERSION_HEADERS = ['anthropic-version', 'provider-version'].map((name) => 
   description: 'Protocol version; both names mean the same. Absent: 2023-06-01.',
   schema: words(VERSIONS, 'A version.'),
 }));
+const IDEMPOTENCY_KEY: OpenapiPart = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names the call among those of the API key for 24 hours: sent again with the same body it gets the stored answer, and is billed once. ' +
+    'With another body: 400. While the first call runs, or where its answer cannot be given again: 409. A call that cost nothing and failed frees its name.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+};
 
 const CHAT_STREAM =
   'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
@@ -27,7 +41,7 @@ const jsonBody = (schema: string): OpenapiPart => {
 /** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
 const answer = (schema: string, record: string, stream: string): OpenapiPart => ({
   description: `The answer. ${stream}`,
-  headers: CALL_HEADERS,
+  headers: STORED_ANSWER_HEADERS,
   content: {
     'application/json': { schema: refTo(schema) },
     'text/event-stream': {
@@ -47,6 +61,7 @@ export const CALL_PATHS: OpenapiPart = {
       operationId: 'createChatCompletion',
       summary: 'Create a chat completion',
       tags: ['calls'],
+      parameters: [IDEMPOTENCY_KEY],
       requestBody: jsonBody('ChatCompletionRequest'),
       responses: {
         200: answer('ChatCompletion', 'ChatCompletionChunk', CHAT_STREAM),
@@ -59,7 +74,7 @@ export const CALL_PATHS: OpenapiPart = {
       operationId: 'createMessage',
       summary: 'Create a message',
       tags: ['calls'],
-      parameters: VERSION_HEADERS,
+      parameters: [...VERSION_HEADERS, IDEMPOTENCY_KEY],
       requestBody: jsonBody('MessageRequest'),
       responses: {
         200: answer('Message', 'MessageEvent', MESSAGES_STREAM),
@@ -80,7 +95,7 @@ export const CALL_PATHS: OpenapiPart = {
           headers: CALL_HEADERS,
           content: { 'application/json': { schema: refTo('CountTokensResult') } },
         },
-        ...errorResponses(MESSAGES_ERROR_STATUSES, 'MessagesError'),
+        ...errorResponses(COUNT_ERROR_STATUSES, 'MessagesError'),
       },
     },
   },

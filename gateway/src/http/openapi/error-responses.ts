@@ -37,6 +37,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   404: 'The provider does not know what was asked for, or the address is wrong.',
   405: 'Another method than those in the `allow` header.',
   408: 'The body did not arrive in time.',
+  409: 'The call with this `Idempotency-Key` still runs, or cannot be answered again.',
   413: 'The body is too large.',
   415: 'The body’s encoding is not supported.',
   422: 'The provider refused the content.',
@@ -47,11 +48,12 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   504: 'The provider timed out.',
   529: 'The provider is overloaded.',
 };
-const WITH_RETRY_AFTER = ['429', '503', '529'];
+const WITH_RETRY_AFTER = ['409', '429', '503', '529'];
 const COMMON = ['400', '401', '403', '404', '405', '408', '413', '415', '422', '429', '431', '500', '503'];
 
-export const CHAT_ERROR_STATUSES: readonly string[] = COMMON;
-export const MESSAGES_ERROR_STATUSES: readonly string[] = [...COMMON, '504', '529'];
+export const CHAT_ERROR_STATUSES: readonly string[] = [...COMMON, '409'];
+export const COUNT_ERROR_STATUSES: readonly string[] = [...COMMON, '504', '529'];
+export const MESSAGES_ERROR_STATUSES: readonly string[] = [...COUNT_ERROR_STATUSES, '409'];
 /** Of endpoints without a body. */
 export const READ_ERROR_STATUSES: readonly string[] = ['401', '403', '404', '405', '431', '500', '503'];
 

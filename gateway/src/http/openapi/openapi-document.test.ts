@@ -57,6 +57,7 @@ describe('the document', () => {
       'get /healthz',
       'get /openapi.json',
       'get /readyz',
+      'get /v1/key',
       'get /v1/models',
       'get /v1/models/{id}',
       'post /v1/chat/completions',

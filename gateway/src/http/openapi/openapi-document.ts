@@ -4,6 +4,7 @@ import { CALL_PATHS } from './call-operations.ts';
 import { CHAT_REQUEST_SCHEMAS } from './chat-request-schemas.ts';
 import { CHAT_RESPONSE_SCHEMAS } from './chat-response-schemas.ts';
 import { ERROR_SCHEMAS } from './error-responses.ts';
+import { KEY_SCHEMAS } from './key-schemas.ts';
 import { MESSAGES_SCHEMAS } from './messages-schemas.ts';
 import { MODEL_SCHEMAS } from './model-schemas.ts';
 import { READ_PATHS } from './read-operations.ts';
@@ -30,6 +31,7 @@ export function openapiDocument({ publicUrl }: OpenapiFacts): OpenapiPart {
     tags: [
       { name: 'calls', description: 'Calls of a model.' },
       { name: 'models', description: 'What may be called.' },
+      { name: 'keys', description: 'What the calling key may do.' },
       { name: 'service', description: 'State of the service.' },
     ],
     security: [{ bearer: [] }, { apiKey: [] }],
@@ -50,6 +52,7 @@ export function openapiDocument({ publicUrl }: OpenapiFacts): OpenapiPart {
         ...CHAT_RESPONSE_SCHEMAS,
         ...MESSAGES_SCHEMAS,
         ...MODEL_SCHEMAS,
+        ...KEY_SCHEMAS,
         ...ERROR_SCHEMAS,
       },
     },

@@ -1,4 +1,4 @@
-/** Owns the OpenAPI operations of the paths that only read: models, probes, and the document itself. */
+/** Owns the OpenAPI operations of the paths that only read: models, the calling key, probes, and the document itself. */
 import { errorResponses, READ_ERROR_STATUSES } from './error-responses.ts';
 import { V1_HEADERS } from './response-headers.ts';
 import { type OpenapiPart, refTo } from './schema-parts.ts';
@@ -38,6 +38,17 @@ export const READ_PATHS: OpenapiPart = {
       ],
       responses: {
         200: json('The model.', refTo('Model'), V1_HEADERS),
+        ...errorResponses(READ_ERROR_STATUSES, 'ChatError'),
+      },
+    },
+  },
+  '/v1/key': {
+    get: {
+      operationId: 'getKey',
+      summary: 'What the calling key may do, its limits, and what its budgets have left',
+      tags: ['keys'],
+      responses: {
+        200: json('The key.', refTo('Key'), V1_HEADERS),
         ...errorResponses(READ_ERROR_STATUSES, 'ChatError'),
       },
     },

@@ -11,6 +11,14 @@ export const HEADERS: OpenapiPart = {
     description: 'What the call cost in US dollars. Not on streams, and not where the model has no price.',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
   },
+  'x-tollgate-replayed': {
+    description: 'The stored answer of an earlier call with the same `Idempotency-Key` and body; it costs nothing.',
+    schema: { const: 'true' },
+  },
+  'x-tollgate-replayed-request-id': {
+    description: 'On a stored answer: the request id of the call that it was made for.',
+    schema: { type: 'string' },
+  },
   'retry-after': {
     description: 'Seconds to wait before the next try.',
     schema: { type: 'integer', minimum: 0, maximum: 60 },
@@ -27,4 +35,10 @@ export const V1_HEADERS: OpenapiPart = pick('x-request-id', 'request-id');
 export const CALL_HEADERS: OpenapiPart = {
   ...V1_HEADERS,
   ...pick('x-tollgate-provider', 'x-tollgate-model', 'x-tollgate-attempts', 'x-tollgate-cost-usd'),
+};
+
+/** On every answer that may be stored. */
+export const STORED_ANSWER_HEADERS: OpenapiPart = {
+  ...CALL_HEADERS,
+  ...pick('x-tollgate-replayed', 'x-tollgate-replayed-request-id'),
 };

@@ -1,9 +1,18 @@
 /** Owns the check of a chat-completions body: founding specification 2.1 and the limits. Unknown members pass untouched. */
 import { invalidRequest } from '../../errors/call-failure.ts';
-import { children, type JsonNode, type JsonOutline, member, memberName, stringValue } from '../../wire/json-node.ts';
+import {
+  children,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../../wire/json-node.ts';
 import { checkArray, checkBoolean, checkInteger, checkKind, checkNumber, checkText, refuse } from '../check-member.ts';
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
+import { type MediaTally, tallyPart } from '../media-tally.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
 const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
@@ -37,13 +46,17 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const stream = member(root, 'stream')?.kind === 'true';
   const options = member(root, 'stream_options');
   const user = member(root, 'user');
+  const media = checkMessages(messages, context);
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
     modelNode,
     stream,
     wantsUsage: options?.kind === 'object' && member(options, 'include_usage')?.kind === 'true',
     endUser: (user === undefined ? undefined : stringValue(user)) || null,
-    inputBytes: outline.bytes.length - checkMessages(messages, context),
+    inputBytes: outline.bytes.length - media.bytes,
+    mediaParts: media.parts,
+    outputTokensMax: givenNumber(root, 'max_completion_tokens') ?? givenNumber(root, 'max_tokens'),
+    answers: givenNumber(root, 'n') ?? 1,
   };
 }
 
@@ -57,9 +70,15 @@ function checkStreamOptions(node: JsonNode): void {
   if (usage !== undefined) checkBoolean(usage, 'stream_options.include_usage');
 }
 
-/** Answers the bytes of images, audio and files in the messages. */
-function checkMessages(messages: JsonNode, context: CheckContext): number {
-  let mediaBytes = 0;
+/** A number that was checked, or is upstream's to judge; null: there is none. */
+function givenNumber(root: JsonNode, name: string): number | null {
+  const node = member(root, name);
+  return (node === undefined ? undefined : numberValue(node)) ?? null;
+}
+
+/** Answers the images, audio and files in the messages. */
+function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
+  const media: MediaTally = { bytes: 0, parts: 0 };
   checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
     const path = `messages.${index}`;
     checkKind(message, path, ['object'], 'a message (an object)');
@@ -70,17 +89,15 @@ function checkMessages(messages: JsonNode, context: CheckContext): number {
     const content = member(message, 'content');
     if (content === undefined || content.kind === 'null' || content.kind === 'string') return;
     checkKind(content, `${path}.content`, ['array'], 'a string, null or an array of parts');
-    mediaBytes += checkParts(content, `${path}.content`, context.limits.partsMax);
+    checkParts(content, `${path}.content`, context.limits.partsMax, media);
   });
-  return mediaBytes;
+  return media;
 }
 
-function checkParts(content: JsonNode, path: string, partsMax: number): number {
-  let mediaBytes = 0;
+function checkParts(content: JsonNode, path: string, partsMax: number, media: MediaTally): void {
   checkArray(content, path, 0, partsMax).forEach((part, index) => {
     checkKind(part, `${path}.${index}`, ['object', 'string'], 'a content part (an object)');
     const type = part.kind === 'object' ? member(part, 'type') : undefined;
-    if (type !== undefined && MEDIA.has(stringValue(type) ?? '')) mediaBytes += part.end - part.start;
+    if (type !== undefined && MEDIA.has(stringValue(type) ?? '')) tallyPart(media, part);
   });
-  return mediaBytes;
 }

@@ -7,11 +7,13 @@ import {
   jsonText,
   member,
   memberName,
+  numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
 import { checkArray, checkBoolean, checkInteger, checkKind, checkText, refuse } from '../check-member.ts';
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
+import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
 
@@ -44,13 +46,18 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   }
   const metadata = member(root, 'metadata');
   const user = metadata?.kind === 'object' ? member(metadata, 'user_id') : undefined;
+  const media = checkMessages(messages, context);
+  const outputLimit = member(root, 'max_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
     modelNode,
     stream: member(root, 'stream')?.kind === 'true',
     wantsUsage: true,
     endUser: (user === undefined ? undefined : stringValue(user)) || null,
-    inputBytes: outline.bytes.length - checkMessages(messages, context),
+    inputBytes: outline.bytes.length - media.bytes,
+    mediaParts: media.parts,
+    outputTokensMax: (outputLimit === undefined ? undefined : numberValue(outputLimit)) ?? null,
+    answers: 1,
   };
 }
 
@@ -74,9 +81,9 @@ function checkSystem(node: JsonNode, { limits }: CheckContext): void {
   });
 }
 
-/** Answers the bytes of images and documents in the turns. */
-function checkMessages(messages: JsonNode, context: CheckContext): number {
-  let mediaBytes = 0;
+/** Answers the images and documents in the turns. */
+function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
+  const media: MediaTally = { bytes: 0, parts: 0 };
   checkArray(messages, 'messages', 1, context.limits.messagesMax).forEach((message, index) => {
     const path = `messages.${index}`;
     checkKind(message, path, ['object'], 'a message (an object)');
@@ -89,21 +96,26 @@ function checkMessages(messages: JsonNode, context: CheckContext): number {
     if (content === undefined) throw refuse(`${path}.content`, null, 'a string or an array of content blocks');
     if (content.kind === 'string') return;
     checkKind(content, `${path}.content`, ['array'], 'a string or an array of content blocks');
-    mediaBytes += checkBlocks(content, `${path}.content`, role, context);
+    checkBlocks(content, `${path}.content`, { role, context, media });
   });
-  return mediaBytes;
+  return media;
 }
 
-function checkBlocks(content: JsonNode, path: string, role: string, context: CheckContext): number {
-  let mediaBytes = 0;
+interface Place {
+  readonly role: string;
+  readonly context: CheckContext;
+  readonly media: MediaTally;
+}
+
+function checkBlocks(content: JsonNode, path: string, { role, context, media }: Place): void {
   checkArray(content, path, 0, context.limits.partsMax).forEach((block, index) => {
     checkKind(block, `${path}.${index}`, ['object'], 'a content block (an object)');
     const typeNode = member(block, 'type');
     const type = typeNode === undefined ? undefined : stringValue(typeNode);
-    if (type !== undefined && MEDIA.has(type)) mediaBytes += block.end - block.start;
+    if (type !== undefined && MEDIA.has(type)) tallyPart(media, block);
+    else if (type === 'tool_result') tallyNested(media, block);
     if (context.version === NEWER) checkNewerBlock(block, type, `${path}.${index}`, role);
   });
-  return mediaBytes;
 }
 
 /** What 2026-10-21 no longer takes. Source: wire reference B.1. */

@@ -35,6 +35,10 @@ const COLUMNS = [
 
 export const INSERT_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
 
+/** The same for a call that holds nothing: keeps no row where the call of the last value has an open hold. */
+export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) SELECT ${COLUMNS.map(() => '?').join(', ')}
+  WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
+
 /** A record's values in the order of the insert statement. */
 export type CallRecordValues = readonly (string | number | null)[];
 

@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
+import { callRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openReading } from './open-reading.ts';
@@ -9,6 +10,7 @@ import { openStore } from './open-store.ts';
 import { keyOfRow } from './policy-rows.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { ApiKeyRow } from './tables.ts';
+import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -72,6 +74,21 @@ describe('migrate', () => {
       expiresAtMs: null,
     });
     expect(() => database.run('UPDATE api_key SET strict = 2')).toThrow('CHECK constraint failed');
+  });
+
+  test('an account from before the ledger is postpaid and has no balance, and old records are marked as older', () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 1, MIGRATIONS.slice(0, 2));
+    database.run(INSERT_CALL_RECORD, [...callRecordValues(sampleRecord('req_old'))]);
+    migrate(database, 2);
+    expect(database.query('SELECT mode, mark_up_ppm, time_zone FROM account').all()).toEqual([
+      { mode: 'postpaid', mark_up_ppm: 0, time_zone: 'UTC' },
+    ]);
+    expect(countOf(database, 'account_balance')).toBe(0);
+    expect(
+      database.query("SELECT cast(value AS TEXT) AS id FROM meta WHERE name = 'records_before_ledger'").get(),
+    ).toEqual({ id: 'req_old' });
+    expect(() => database.run("UPDATE account SET mode = 'free'")).toThrow('CHECK constraint failed');
   });
 
   test('a step that fails leaves no trace, and is run whole the next time', () => {

@@ -1,6 +1,7 @@
 /** Owns bringing a database to today's tables, and refusing one that is not ours or newer than this program. */
 import type { Database } from 'bun:sqlite';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { StoreFailure } from './store-failure.ts';
 
 /** Marks a SQLite file as ours: `toll` in ASCII. https://sqlite.org/pragma.html#pragma_application_id (read 2026-11-20). */

@@ -1,12 +1,9 @@
 /** Owns the steps that lead from an empty database to today's tables, in order. A step that has shipped never changes. */
+import type { Migration } from './migration.ts';
+import { MIGRATION_3 } from './migration-3.ts';
+import { MIGRATION_4 } from './migration-4.ts';
+import { MIGRATION_5 } from './migration-5.ts';
 
-/** One step: its statements run in one transaction, together with the new version number. */
-export interface Migration {
-  readonly version: number;
-  readonly statements: readonly string[];
-}
-
-/** `$now` in a statement stands for the time of the migration, unix ms. */
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -79,4 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 2,
     statements: ['ALTER TABLE api_key ADD COLUMN strict INTEGER NOT NULL DEFAULT 0 CHECK (strict IN (0, 1))'],
   },
+  MIGRATION_3,
+  MIGRATION_4,
+  MIGRATION_5,
 ];

@@ -1,14 +1,17 @@
 /** Owns looking into a data folder's database without changing it: beside a running server, or without one. */
 import { existsSync } from 'node:fs';
+import type { Ledger } from '../ledger-port.ts';
+import type { PolicyReader } from '../policy-port.ts';
 import type { CallReader } from '../ports.ts';
+import { readBalances } from './account-balances.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import { requireCurrentSchema } from './migrate.ts';
-import { createPolicyReader, type PolicyReader } from './policy-store.ts';
+import { createPolicyBookReader } from './policy-book.ts';
 import { createQueries } from './sqlite-dialect.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
-export interface StoreReading extends CallReader, PolicyReader {
+export interface StoreReading extends CallReader, PolicyReader, Pick<Ledger, 'readBalances'> {
   close(): void;
 }
 
@@ -33,5 +36,10 @@ export function openReading(dataDir: string): StoreReading {
     throw nameSqliteFault(fault);
   }
   const queries = createQueries(database);
-  return { ...createCallReader(queries), ...createPolicyReader(queries), close: () => database.close() };
+  return {
+    ...createCallReader(queries),
+    ...createPolicyBookReader(queries),
+    readBalances: () => readBalances(queries),
+    close: () => database.close(),
+  };
 }

@@ -1,8 +1,7 @@
-/** Checks what the store keeps and gives back: records, keys and workspaces. */
+/** Checks what the store keeps and gives back: call records. Policy and the ledger have tests of their own. */
 import { describe, expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { requestIdFloor } from '../../lib/request-id.ts';
-import type { StoredKey } from '../ports.ts';
 import { databasePath, openWriteConnection } from './connection.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
@@ -11,24 +10,6 @@ import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 const EVERYTHING = { limit: 1_000, sinceMs: null, requestId: null, keyId: null };
-
-const KEY: StoredKey = {
-  id: 'key_1',
-  name: 'first',
-  accountId: 'default',
-  workspaceId: 'default',
-  hash: 'aa',
-  last4: 'wxyz',
-  previousHash: 'bb',
-  previousExpiresAtMs: 5,
-  models: ['gpt-*', '"quoted"'],
-  ips: ['10.0.0.0/8'],
-  scopes: ['inference', 'admin'],
-  strict: true,
-  status: 'active',
-  createdAtMs: 3,
-  expiresAtMs: 4,
-};
 
 describe('call records', () => {
   test('come back as they were given, to the last digit', async () => {
@@ -128,53 +109,6 @@ describe('call records', () => {
     for (const name of ['tollgate.db', 'tollgate.db-wal', 'tollgate.db-shm']) {
       expect(statSync(`${folder}/${name}`).mode & 0o777).toBe(0o600);
     }
-    await store.close();
-  });
-});
-
-describe('keys and workspaces', () => {
-  test('come back as they were given, also to the next process', async () => {
-    const folder = newFolder();
-    const store = await openStore({ dataDir: folder });
-    const team = { id: 'team', accountId: 'default', models: ['a'], createdAtMs: Number.MAX_SAFE_INTEGER };
-    await store.policies.insertWorkspace(team);
-    await store.policies.insertKey(KEY);
-    const changed: StoredKey = {
-      ...KEY,
-      hash: 'cc',
-      previousHash: null,
-      previousExpiresAtMs: null,
-      models: null,
-      strict: false,
-      status: 'disabled',
-      workspaceId: 'team',
-    };
-    await store.policies.replaceKey(changed);
-    await store.policies.replaceWorkspace({ ...team, models: null });
-    await store.close();
-    const reopened = await openStore({ dataDir: folder });
-    expect(await reopened.policies.readKeys()).toEqual([changed]);
-    expect((await reopened.policies.readWorkspaces()).find(({ id }) => id === 'team')).toEqual({
-      ...team,
-      models: null,
-    });
-    await reopened.close();
-  });
-
-  test('a write that does not fit is refused, and nothing has changed', async () => {
-    const store = await openStore({ dataDir: newFolder() });
-    await store.policies.insertKey(KEY);
-    const kindOf = (work: Promise<void>) =>
-      work.then(
-        () => 'kept',
-        (failure) => failure.kind,
-      );
-    expect(await kindOf(store.policies.insertKey(KEY))).toBe('conflict');
-    expect(await kindOf(store.policies.insertKey({ ...KEY, id: 'key_2', previousHash: null }))).toBe('conflict');
-    expect(await kindOf(store.policies.replaceKey({ ...KEY, id: 'gone' }))).toBe('conflict');
-    expect(await kindOf(store.policies.replaceKey({ ...KEY, workspaceId: 'gone' }))).toBe('refused');
-    expect(await store.policies.readKeys()).toEqual([KEY]);
-    expect(store.recorder.writable()).toBe(true);
     await store.close();
   });
 });

@@ -1,9 +1,18 @@
 /** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
 import type { Database } from 'bun:sqlite';
-import type { CallReader, CallRecorder, PolicyStore } from '../ports.ts';
+import type { IdempotencyStore } from '../idempotency-port.ts';
+import type { Ledger } from '../ledger-port.ts';
+import type { BindingCaps } from '../limits-port.ts';
+import type { PolicyBook } from '../policy-port.ts';
+import type { CallReader, CallRecorder } from '../ports.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
-import { createPolicyStore } from './policy-store.ts';
+import { createIdempotencyStore } from './idempotency-store.ts';
+import { createLedger } from './ledger.ts';
+import { keepRecord } from './ledger-operations.ts';
+import { createPolicyBook } from './policy-book.ts';
+import type { Recovered } from './recover-holds.ts';
+import { readSpend } from './spend-reader.ts';
 import { createQueries } from './sqlite-dialect.ts';
 import { nameSqliteFault, type StoreFailure } from './store-failure.ts';
 import { startWriter, type Writer } from './writer.ts';
@@ -21,8 +30,16 @@ export interface StoreOptions {
 
 export interface Store {
   readonly recorder: CallRecorder;
-  readonly policies: PolicyStore;
+  readonly ledger: Ledger;
+  readonly policies: PolicyBook;
+  readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
+  /** Nano-USD that a subject's calls cost within a window. */
+  readSpend(binding: BindingCaps): Promise<bigint>;
+  /** Which start of this data folder it is; taken anew by each. */
+  readonly epoch: number;
+  /** The calls that the process before left running, which were ended now. */
+  readonly recovered: Recovered;
   /** Waits for what is under way, then closes the database. */
   close(): Promise<void>;
 }
@@ -47,9 +64,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const reading = await openReadingBeside(writer, path);
   const queries = createQueries(reading);
   return {
-    recorder: { append: writer.append, writable: writer.writable },
-    policies: createPolicyStore(queries, writer),
+    recorder: { append: (record) => writer.keep(keepRecord(record)), writable: writer.writable },
+    ledger: createLedger(queries, writer),
+    policies: createPolicyBook(queries, writer),
+    idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
+    readSpend: (binding) => readSpend(queries, binding),
+    ...writer.opened,
     async close() {
       // The last connection to close folds the log into the database, and only the writer's can.
       reading.close();

@@ -2,8 +2,11 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { heldCall, recompute, settledCall } from '../testing/sample-call.ts';
+import { databasePath } from './connection.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
+import { proveLedger } from './prove-ledger.ts';
 import type { StoreFailure } from './store-failure.ts';
 import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
@@ -121,6 +124,29 @@ describe('a writer that dies', () => {
     await store.recorder.append(sampleRecord('after'));
     expect((await readIds(folder)).sort()).toEqual(['after', 'before']);
     await store.close();
+  });
+
+  test('while calls run: they go on in the same epoch, and what they hold is still theirs', async () => {
+    const folder = newFolder();
+    const changes = watchChanges();
+    const store = await openStore({
+      dataDir: folder,
+      onWritableChange: changes.onWritableChange,
+      writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
+    });
+    await store.ledger.hold(heldCall('running', 40n));
+    await store.ledger.hold(heldCall('lost', 40n));
+    const doomed = store.recorder.append(sampleRecord('exit'));
+    await expect(doomed).rejects.toMatchObject({ kind: 'writer-lost' });
+    await changes.until(2);
+    await store.ledger.settle(settledCall('running', { held: 40n, output: 10 }));
+    await store.ledger.abandon('lost');
+    expect(await store.ledger.readBalances()).toMatchObject([{ available: -20n, held: 0n, charged: 20n }]);
+    await store.close();
+    expect(proveLedger(databasePath(folder), recompute)).toEqual({ entries: 4, calls: 2, problem: null });
+    const next = await openStore({ dataDir: folder });
+    expect(next).toMatchObject({ epoch: store.epoch + 1, recovered: { posted: 0, voided: 0 } });
+    await next.close();
   });
 
   test('while the store closes: closing still ends', async () => {

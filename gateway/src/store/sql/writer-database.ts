@@ -1,15 +1,26 @@
-/** Owns what the writer does with its connection: one transaction for a batch of records, one for each administrative write. */
+/** Owns what the writer does with its connection: one transaction for a batch of operations, one for the administrative writes behind it. */
 import type { Database } from 'bun:sqlite';
-import { type CallRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
 import { openWriteConnection } from './connection.ts';
+import type { Reach } from './failpoints.ts';
+import { inTransaction } from './in-transaction.ts';
+import { keepBatch } from './keep-batch.ts';
+import { createOperationKeeper } from './keep-operations.ts';
+import { keepWrites } from './keep-writes.ts';
+import { openLedgerBook } from './ledger-book.ts';
+import { type Epoch, readLastEpoch, takeEpoch } from './ledger-epoch.ts';
+import type { Operation } from './ledger-operations.ts';
 import { migrate } from './migrate.ts';
+import { type Recovered, recoverHolds } from './recover-holds.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
-import type { WriterFault, WriterReply, WriteStatement } from './writer-messages.ts';
+import type { OpenRequest, WriterReply, WriteStatement } from './writer-messages.ts';
 
 export interface WriterDatabase {
-  /** Keeps a JSON list of records, each the list of its values; answers once all that it does not name as failed is durable. */
-  keepRecords(list: string): WriterReply;
-  /** As `keepRecords`, for administrative writes. */
+  readonly epoch: number;
+  /** What calls of the processes before held; nothing where the database was opened anew within an epoch. */
+  readonly recovered: Recovered;
+  /** Keeps a JSON list of operations; answers once all that it does not name as failed is durable. */
+  keepOperations(list: string): WriterReply;
+  /** As `keepOperations`, for administrative writes. */
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** @throws the fault that still keeps the disk from taking writes. */
   probe(): void;
@@ -22,58 +33,79 @@ const CHECKPOINT_PAGES = 4_000;
 const PROBE_BYTES = 65_536;
 
 /**
- * Opens the database, makes or migrates its tables, and readies the statements. `databaseBytesMax` bounds the file's
- * size (null: none); at the bound it answers as a full disk does.
+ * Opens the database, makes or migrates its tables, takes the next epoch and resolves what the last one left open; or goes
+ * on in the epoch that the request names, whose calls are still running.
  *
  * @throws StoreFailure
  */
-export function openWriterDatabase(path: string, databaseBytesMax: number | null, nowMs: number): WriterDatabase {
+export function openWriterDatabase(
+  { path, databaseBytesMax, epoch }: Omit<OpenRequest, 'kind'>,
+  nowMs: number,
+  reach: Reach,
+): WriterDatabase {
   const database = openWriteConnection(path);
   try {
     migrate(database, nowMs);
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     if (databaseBytesMax !== null) boundSize(database, databaseBytesMax);
+    return epoch === null ? startEpoch(database, nowMs, reach) : goOnInEpoch(database, epoch, reach);
   } catch (fault) {
     database.close();
     throw nameSqliteFault(fault);
   }
-  const insert = database.prepare(INSERT_CALL_RECORD);
+}
 
-  function insertRows(list: string): { index: number; fault: WriterFault }[] {
-    const rows = JSON.parse(list) as CallRecordValues[];
-    const refused: { index: number; fault: WriterFault }[] = [];
-    inTransaction(database, () => {
-      for (let index = 0; index < rows.length; index++) {
-        try {
-          insert.run(...(rows[index] as CallRecordValues));
-        } catch (fault) {
-          // A broken constraint undoes its own statement only; the rest of the batch is not to suffer for it.
-          const failure = nameSqliteFault(fault);
-          if (failure.kind !== 'conflict' && failure.kind !== 'refused') throw fault;
-          refused.push({ index, fault: { kind: failure.kind, message: failure.message } });
-        }
-      }
-    });
-    return refused;
-  }
+function startEpoch(database: Database, nowMs: number, reach: Reach): WriterDatabase {
+  const { tools, recovered, epoch } = inTransaction(database, () => {
+    const epoch = takeEpoch(database, nowMs);
+    const tools = openTools(database, epoch, reach);
+    const recovered = recoverHolds(database, { ...tools, epoch: epoch.id }, nowMs, reach);
+    reach('recovery-before-commit');
+    return { tools, recovered, epoch };
+  });
+  tools.book.keep();
+  reach('recovery-committed');
+  return writerDatabase(database, tools, epoch.id, recovered);
+}
 
-  function write(statements: readonly WriteStatement[]): WriterFault | null {
-    return attempt(() =>
-      inTransaction(database, () => {
-        for (const statement of statements) runWrite(database, statement);
-      }),
+function goOnInEpoch(database: Database, expected: number, reach: Reach): WriterDatabase {
+  const epoch = readLastEpoch(database);
+  if (epoch?.id !== expected) {
+    throw new StoreFailure(
+      'foreign',
+      `The database is in epoch ${epoch?.id ?? 0}, this server's is ${expected}: another server has written to it, or it was replaced. Restart the server.`,
     );
   }
+  return writerDatabase(database, openTools(database, epoch, reach), epoch.id, { posted: 0, voided: 0 });
+}
 
+function openTools(database: Database, { id, seal }: Epoch, reach: Reach) {
+  const book = openLedgerBook(database, id, seal);
+  return { book, keeper: createOperationKeeper(database, book, id, reach), reach };
+}
+
+function writerDatabase(
+  database: Database,
+  tools: ReturnType<typeof openTools>,
+  epoch: number,
+  recovered: Recovered,
+): WriterDatabase {
   return {
-    keepRecords(list) {
-      let refused: { index: number; fault: WriterFault }[] = [];
-      const failed = attempt(() => (refused = insertRows(list)));
-      return failed === null && refused.length === 0 ? true : { failed, refused, writes: [] };
+    epoch,
+    recovered,
+    keepOperations(list) {
+      try {
+        const refused = keepBatch(database, tools, JSON.parse(list) as Operation[], Date.now());
+        return refused.length === 0 ? true : { failed: null, refused, writes: [] };
+      } catch (fault) {
+        const { kind, message } = nameSqliteFault(fault);
+        return { failed: { kind, message }, refused: [], writes: [] };
+      }
     },
     keepWrites(writes) {
-      const written = writes.map(write);
-      return written.every((fault) => fault === null) ? true : { failed: null, refused: [], writes: written };
+      const reply = keepWrites(database, writes);
+      tools.book.forgetAccounts();
+      return reply;
     },
     probe() {
       inTransaction(database, () =>
@@ -82,47 +114,11 @@ export function openWriterDatabase(path: string, databaseBytesMax: number | null
       inTransaction(database, () => database.run("DELETE FROM meta WHERE name = 'probe'"));
     },
     close() {
-      insert.finalize();
+      tools.keeper.close();
+      tools.book.close();
       database.close();
     },
   };
-}
-
-function inTransaction(database: Database, work: () => void): void {
-  database.run('BEGIN IMMEDIATE');
-  try {
-    work();
-    database.run('COMMIT');
-  } catch (fault) {
-    // A full disk may have rolled back already: https://sqlite.org/lang_transaction.html (read 2026-11-20).
-    if (database.inTransaction) database.run('ROLLBACK');
-    throw fault;
-  }
-}
-
-function runWrite(database: Database, { sql, parameters, changes }: WriteStatement): void {
-  const statement = database.prepare(sql);
-  try {
-    const outcome = statement.run(...parameters);
-    if (outcome.changes !== changes) {
-      throw new StoreFailure(
-        'conflict',
-        `What was to be changed is not there (${outcome.changes} rows instead of ${changes}).`,
-      );
-    }
-  } finally {
-    statement.finalize();
-  }
-}
-
-function attempt(work: () => unknown): WriterFault | null {
-  try {
-    work();
-    return null;
-  } catch (fault) {
-    const { kind, message } = nameSqliteFault(fault);
-    return { kind, message };
-  }
 }
 
 function boundSize(database: Database, databaseBytesMax: number): void {

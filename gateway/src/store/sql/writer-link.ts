@@ -3,7 +3,14 @@
  * and finds out when it does again. Does not know what is written.
  */
 import type { StoreFailure } from './store-failure.ts';
-import { failureOf, type WriterReply, type WriterRequest, wholeFailure } from './writer-messages.ts';
+import {
+  failureOf,
+  troubleOf,
+  type WriterOpened,
+  type WriterReply,
+  type WriterRequest,
+  wholeFailure,
+} from './writer-messages.ts';
 import { startWriterThread, type WriterThread } from './writer-thread.ts';
 
 /** How to reach the writer. */
@@ -18,7 +25,7 @@ export interface WriterPlace {
   readonly program: URL;
 }
 
-export interface WriterLink {
+export interface WriterLink extends Readonly<WriterOpened> {
   /** `onReply` is called exactly once. */
   request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
   /** False from a failed write until a write has worked. */
@@ -37,19 +44,21 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   let retryTimer: Timer | null = null;
   let active = false;
   let thread = startThread();
-  const failure = await new Promise<StoreFailure | null>((resolve) => open(thread, resolve));
-  if (failure !== null) {
+  const first = await new Promise<WriterReply>((resolve) => open(thread, null, resolve));
+  if (first === true || !('opened' in first)) {
     thread.end();
-    throw failure;
+    throw wholeFailure(first) ?? new Error('the writer did not say which epoch it opened');
   }
+  const { opened } = first;
   active = true;
 
   function startThread(): WriterThread {
     return startWriterThread(program, hear);
   }
 
-  function open(fresh: WriterThread, onOpened: (failure: StoreFailure | null) => void): void {
-    fresh.request({ kind: 'open', path, databaseBytesMax }, (reply) => onOpened(wholeFailure(reply)));
+  /** A thread that takes over goes on in this process's epoch: its calls are still running. */
+  function open(fresh: WriterThread, epoch: number | null, onOpened: (reply: WriterReply) => void): void {
+    fresh.request({ kind: 'open', path, databaseBytesMax, epoch }, onOpened);
   }
 
   /** Learns from the outcome of a write, or of a try to write again. */
@@ -67,17 +76,20 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
     if (trouble.kind === 'writer-lost') {
       thread.end();
       thread = startThread();
-      open(thread, (failed) => hear(failed === null ? null : trouble));
+      open(thread, opened.epoch, (reply) => hear(wholeFailure(reply) === null ? null : trouble));
     } else {
       thread.request({ kind: 'probe' }, (reply) => hear(wholeFailure(reply)));
     }
   }
 
   return {
+    opened,
     request(message, onReply) {
       thread.request(message, (reply) => {
         onReply(reply);
-        hear(diskFailure(reply));
+        const failure = diskFailure(reply);
+        // What was refused for its content was not written: it says nothing of the disk.
+        if (failure !== null || reply === true) hear(failure);
       });
     },
     writable: () => active && trouble === null,
@@ -92,8 +104,9 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
 
 /** The fault in a reply that speaks of the disk, not of what was asked. */
 function diskFailure(reply: WriterReply): StoreFailure | null {
-  if (reply === true) return null;
-  const fault = [reply.failed, ...reply.writes].find((each) => each !== null && !isAboutContent(each.kind));
+  const said = troubleOf(reply);
+  if (said === null) return null;
+  const fault = [said.failed, ...said.writes].find((each) => each !== null && !isAboutContent(each.kind));
   return fault ? failureOf(fault) : null;
 }
 

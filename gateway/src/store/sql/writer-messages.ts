@@ -1,4 +1,5 @@
 /** Owns the words between the request thread and the writer thread. Requests are answered in order, each once. */
+import type { Recovered } from './recover-holds.ts';
 import { StoreFailure, type StoreFailureKind } from './store-failure.ts';
 
 /** One statement of an administrative write. Where it changes another number of rows than `changes`, the write is undone. */
@@ -8,13 +9,21 @@ export interface WriteStatement {
   readonly changes: number;
 }
 
+export interface OpenRequest {
+  readonly kind: 'open';
+  readonly path: string;
+  readonly databaseBytesMax: number | null;
+  /** The epoch to go on in, after a writer was lost; null: the next one is taken. */
+  readonly epoch: number | null;
+}
+
 /**
- * A string is a JSON list of call records, each the list of its values in column order, all in one transaction. It goes as
- * it is because a bare string crosses threads for an eighth of what any object costs (3 against 22 µs for 20 records).
+ * A string is a JSON list of operations (`ledger-operations.ts`), all in one transaction. It goes as it is because a bare
+ * string crosses threads for an eighth of what any object costs (3 against 22 µs for 20 records).
  */
 export type WriterRequest =
   | string
-  | { readonly kind: 'open'; readonly path: string; readonly databaseBytesMax: number | null }
+  | OpenRequest
   /** Each a transaction of its own. */
   | { readonly kind: 'writes'; readonly writes: readonly (readonly WriteStatement[])[] }
   /** Writes and takes back a few pages, to find out whether the disk takes writes again. */
@@ -26,27 +35,44 @@ export interface WriterFault {
   readonly message: string;
 }
 
+/** One operation that was not kept, by its place in the batch. */
+export interface RefusedOperation {
+  readonly index: number;
+  readonly fault: WriterFault;
+}
+
 /** What was not kept; what is not named here is durable. */
 export interface WriterTrouble {
-  /** The whole request failed, or all records of the batch. */
+  /** The whole request failed, or all operations of the batch. */
   readonly failed: WriterFault | null;
-  /** Single records that the database refused, by their place in the batch. */
-  readonly refused: readonly { readonly index: number; readonly fault: WriterFault }[];
+  /** Single operations that were refused. */
+  readonly refused: readonly RefusedOperation[];
   /** One for each write of the batch; null where it is durable. Empty where the whole request failed. */
   readonly writes: readonly (WriterFault | null)[];
 }
 
+/** What a writer found and did when it opened the database. */
+export interface WriterOpened {
+  readonly opened: { readonly epoch: number; readonly recovered: Recovered };
+}
+
 /** `true`: everything asked for is durable. */
-export type WriterReply = true | WriterTrouble;
+export type WriterReply = true | WriterOpened | WriterTrouble;
 
 /** The reply to a request that failed as a whole. */
-export function failedReply({ kind, message }: StoreFailure): WriterReply {
+export function failedReply({ kind, message }: StoreFailure): WriterTrouble {
   return { failed: { kind, message }, refused: [], writes: [] };
+}
+
+/** What was not kept; null where everything was. */
+export function troubleOf(reply: WriterReply): WriterTrouble | null {
+  return reply === true || 'opened' in reply ? null : reply;
 }
 
 /** The fault that kept all of a request, or null. Errors lose their class between threads; this gives it back. */
 export function wholeFailure(reply: WriterReply): StoreFailure | null {
-  return reply === true || reply.failed === null ? null : failureOf(reply.failed);
+  const failed = troubleOf(reply)?.failed ?? null;
+  return failed === null ? null : failureOf(failed);
 }
 
 /** The failure that a fault stands for. */

@@ -2,16 +2,22 @@
  * Owns when what is to be kept goes to the writer thread: at once if it is idle, else together as soon as it is done.
  * That is group commit without a timer. Knows no SQL.
  */
-import type { CallRecord } from '../ports.ts';
-import { type CallRecordValues, callRecordValues } from './call-record-row.ts';
+import type { Operation } from './ledger-operations.ts';
 import { StoreFailure } from './store-failure.ts';
 import { openWriterLink, type WriterPlace } from './writer-link.ts';
-import { failureOf, type WriterFault, type WriterReply, type WriteStatement } from './writer-messages.ts';
+import {
+  failureOf,
+  troubleOf,
+  type WriterFault,
+  type WriterOpened,
+  type WriterReply,
+  type WriteStatement,
+} from './writer-messages.ts';
 
-export interface Writer {
-  /** Resolves once the record is durable; rejects with a StoreFailure where it was not kept. */
-  append(record: CallRecord): Promise<void>;
-  /** As `append`, for statements that take effect all or none. */
+export interface Writer extends Readonly<WriterOpened> {
+  /** Resolves once the operation is durable; rejects with a StoreFailure where it was not kept. In the order of the calls. */
+  keep(operation: Operation): Promise<void>;
+  /** As `keep`, for statements that take effect all or none. */
   write(statements: readonly WriteStatement[]): Promise<void>;
   writable(): boolean;
   /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
@@ -23,16 +29,16 @@ interface Settler {
   readonly reject: (failure: StoreFailure) => void;
 }
 
-/** What goes to the thread together: the records in one message, the administrative writes in another behind it. */
+/** What goes to the thread together: the operations in one message, the administrative writes in another behind it. */
 interface Batch {
-  readonly records: CallRecordValues[];
-  readonly recordSettlers: Settler[];
+  readonly operations: Operation[];
+  readonly operationSettlers: Settler[];
   readonly writes: (readonly WriteStatement[])[];
   readonly writeSettlers: Settler[];
 }
 
 /** Bounds how long one message holds up the request thread (about a millisecond) and one transaction the writer. */
-const BATCH_RECORDS_MAX = 1_000;
+const BATCH_OPERATIONS_MAX = 1_000;
 
 /**
  * Commits are at least so far apart. An idle writer is woken at once; under load a commit's own cost (about 0.1 ms of CPU,
@@ -51,13 +57,13 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
 
   function pump(): void {
     pumpedMs = performance.now();
-    if (forming.records.length === 0 && forming.writes.length === 0) {
+    if (forming.operations.length === 0 && forming.writes.length === 0) {
       busy = false;
       onIdle?.();
       return;
     }
-    const { records, recordSettlers, writes, writeSettlers } = takeBatch(forming);
-    let underWay = (records.length > 0 ? 1 : 0) + (writes.length > 0 ? 1 : 0);
+    const { operations, operationSettlers, writes, writeSettlers } = takeBatch(forming);
+    let underWay = (operations.length > 0 ? 1 : 0) + (writes.length > 0 ? 1 : 0);
     const goOn = () => {
       underWay -= 1;
       if (underWay > 0) return;
@@ -65,9 +71,9 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
       if (restMs > 0) setTimeout(pump, restMs);
       else setImmediate(pump);
     };
-    if (records.length > 0) {
-      link.request(JSON.stringify(records), (reply) => {
-        settleRecords(recordSettlers, reply);
+    if (operations.length > 0) {
+      link.request(JSON.stringify(operations), (reply) => {
+        settleOperations(operationSettlers, reply);
         goOn();
       });
     }
@@ -96,11 +102,12 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
   }
 
   return {
-    append(record) {
+    opened: link.opened,
+    keep(operation) {
       return new Promise((resolve, reject) => {
         if (closing !== null) return reject(closedFailure());
-        forming.records.push(callRecordValues(record));
-        forming.recordSettlers.push({ resolve, reject });
+        forming.operations.push(operation);
+        forming.operationSettlers.push({ resolve, reject });
         wake();
       });
     },
@@ -121,32 +128,34 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
 }
 
 function emptyBatch(): Batch {
-  return { records: [], recordSettlers: [], writes: [], writeSettlers: [] };
+  return { operations: [], operationSettlers: [], writes: [], writeSettlers: [] };
 }
 
 function takeBatch(forming: Batch): Batch {
   return {
-    records: forming.records.splice(0, BATCH_RECORDS_MAX),
-    recordSettlers: forming.recordSettlers.splice(0, BATCH_RECORDS_MAX),
+    operations: forming.operations.splice(0, BATCH_OPERATIONS_MAX),
+    operationSettlers: forming.operationSettlers.splice(0, BATCH_OPERATIONS_MAX),
     writes: forming.writes.splice(0),
     writeSettlers: forming.writeSettlers.splice(0),
   };
 }
 
 /** Gives each promise of a batch its outcome: all durable, or those named in the reply not. */
-function settleRecords(settlers: readonly Settler[], reply: WriterReply): void {
-  if (reply === true) {
+function settleOperations(settlers: readonly Settler[], reply: WriterReply): void {
+  const trouble = troubleOf(reply);
+  if (trouble === null) {
     for (const { resolve } of settlers) resolve();
     return;
   }
-  const refused = new Map<number, WriterFault>(reply.refused.map(({ index, fault }) => [index, fault]));
-  for (const [index, settler] of settlers.entries()) conclude(settler, reply.failed ?? refused.get(index) ?? null);
+  const refused = new Map<number, WriterFault>(trouble.refused.map(({ index, fault }) => [index, fault]));
+  for (const [index, settler] of settlers.entries()) conclude(settler, trouble.failed ?? refused.get(index) ?? null);
 }
 
 function settleWrites(settlers: readonly Settler[], reply: WriterReply): void {
+  const trouble = troubleOf(reply);
   for (const [index, settler] of settlers.entries()) {
     // Without an outcome of its own, a write shares that of the whole request.
-    const outcome = reply === true ? null : index in reply.writes ? reply.writes[index] : reply.failed;
+    const outcome = trouble === null ? null : index in trouble.writes ? trouble.writes[index] : trouble.failed;
     conclude(settler, outcome ?? null);
   }
 }

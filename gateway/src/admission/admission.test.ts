@@ -1,0 +1,137 @@
+/** Tests of admission.ts and money-seeds.ts: a call has one end, whatever keeps the limits, and money is known before it binds. */
+import { describe, expect, test } from 'bun:test';
+import { createMemoryLimits } from '../store/limits/memory.ts';
+import type { LimitStore } from '../store/limits-port.ts';
+import { bind, claim, START_MS, totalOf } from '../store/testing/sample-claims.ts';
+import { type Admission, admitCall, type Limits } from './admission.ts';
+import { createMoneySeeds, type MoneySource } from './money-seeds.ts';
+
+const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetReached: () => undefined });
+
+/** The same limits as if a server kept them: every answer is a promise. */
+function far(store: LimitStore): LimitStore {
+  return {
+    acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
+    extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
+    extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
+    release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
+    credit: async (account, amount) => store.credit(account, amount),
+    seedBudget: async (binding, settled) => store.seedBudget(binding, settled),
+    seedBalance: async (account, available) => store.seedBalance(account, available),
+    forgetBudget: async (subject) => store.forgetBudget(subject),
+    forgetBalance: async (account) => store.forgetBalance(account),
+    readBudget: async (binding) => store.readBudget(binding),
+    sweep: async (nowMs) => store.sweep(nowMs),
+  };
+}
+
+const NOTHING: MoneySource = { readSettled: async () => 0n, readAvailable: async () => 0n };
+const limitsOf = (store: LimitStore, source = NOTHING): Limits => ({ store, seeds: createMoneySeeds(store, source) });
+const budget = bind(totalOf(10n));
+
+async function admitted(limits: Limits, callId: string, amount: bigint): Promise<Admission> {
+  const answer = await admitCall(limits, claim(callId, [budget], { amount }), START_MS);
+  if (answer.kind !== 'admitted') throw new Error(`refused: ${answer.refusal.kind}`);
+  return answer.admission;
+}
+
+describe.each([
+  ['in memory', memory],
+  ['far away', () => far(memory())],
+] as const)('with limits %s', (_, open) => {
+  test('a call holds, extends and settles; the rest is given back', async () => {
+    const limits = limitsOf(open());
+    const admission = await admitted(limits, 'a', 4n);
+    expect(await admission.extend(3n, START_MS)).toBe(true);
+    expect(await admission.extend(4n, START_MS)).toBe(false);
+    expect(admission.amount).toBe(7n);
+    expect(await admission.extendUpTo(9n, START_MS)).toBe(3n);
+    expect(admission.amount).toBe(10n);
+    expect(await admission.settle(6n, 0, START_MS)).toBe(true);
+    expect(await limits.store.readBudget(budget)).toEqual({ settled: 6n, held: 0n });
+  });
+
+  test('a second end is a fault; the way out for whatever was not settled is none', async () => {
+    const limits = limitsOf(open());
+    const admission = await admitted(limits, 'a', 4n);
+    await admission.settle(1n, 0, START_MS);
+    expect(await admission.releaseUnlessSettled(START_MS)).toBe(false);
+    expect(async () => await admission.settle(1n, 0, START_MS)).toThrow('call a has ended; it cannot be settled again');
+    expect(async () => await admission.extend(1n, START_MS)).toThrow('call a has ended');
+    expect(async () => await admission.extendUpTo(1n, START_MS)).toThrow('call a has ended');
+    expect(await limits.store.readBudget(budget)).toEqual({ settled: 1n, held: 0n });
+  });
+
+  test('a call that came to nothing gives all back, once', async () => {
+    const limits = limitsOf(open());
+    const admission = await admitted(limits, 'a', 4n);
+    expect(await admission.releaseUnlessSettled(START_MS)).toBe(true);
+    expect(await admission.releaseUnlessSettled(START_MS)).toBe(false);
+    expect(await limits.store.readBudget(budget)).toEqual({ settled: 0n, held: 0n });
+  });
+
+  test('a call whose lease has passed is told so', async () => {
+    const limits = limitsOf(open());
+    const admission = await admitted(limits, 'a', 4n);
+    await limits.store.sweep(START_MS + 1_000);
+    expect(await admission.settle(4n, 0, START_MS + 1_000)).toBe(false);
+  });
+
+  test('a refused call is told by what', async () => {
+    const answer = await admitCall(limitsOf(open()), claim('a', [budget], { amount: 11n }), START_MS);
+    expect(answer).toMatchObject({ kind: 'refused', refusal: { kind: 'budget' }, standing: { requests: null } });
+  });
+});
+
+test('where memory keeps the limits and money is known, the answer comes in the same turn', () => {
+  const store = memory();
+  expect(admitCall(limitsOf(store), claim('a', []), START_MS)).toMatchObject({ kind: 'admitted' });
+});
+
+test('what the ledger has is read once for all that wait for it, and then binds all of them', async () => {
+  const reads: string[] = [];
+  const source: MoneySource = {
+    readSettled: async ({ subject }) => {
+      reads.push(`budget ${subject.id}`);
+      return 7n;
+    },
+    readAvailable: async (account) => {
+      reads.push(`balance ${account}`);
+      return 2n;
+    },
+  };
+  const limits = limitsOf(memory(), source);
+  const asks = { amount: 1n, prepaidAccount: 'p' };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, call) => admitCall(limits, claim(`${call}`, [budget], asks), START_MS)),
+  );
+  expect(reads.sort()).toEqual(['balance p', 'budget k']);
+  expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(2);
+});
+
+test('a ledger that cannot be read admits nobody, and is asked again by the next call', async () => {
+  let away = true;
+  const source: MoneySource = {
+    ...NOTHING,
+    readSettled: async () => {
+      if (away) throw new Error('the disk is away');
+      return 0n;
+    },
+  };
+  const limits = limitsOf(memory(), source);
+  expect(async () => await admitted(limits, 'a', 1n)).toThrow('the disk is away');
+  away = false;
+  expect((await admitted(limits, 'a', 1n)).amount).toBe(1n);
+});
+
+test('limits that forget at once what they are told are a fault, not an endless wait', async () => {
+  const store: LimitStore = { ...memory(), seedBudget: () => undefined };
+  expect(async () => await admitted(limitsOf(store), 'a', 1n)).toThrow('unseeded again and again');
+});
+
+test('a charge that the limits do not take leaves the call to be settled rightly', async () => {
+  const limits = limitsOf(memory());
+  const admission = await admitted(limits, 'a', 4n);
+  expect(() => admission.settle(5n, 0, START_MS)).toThrow(RangeError);
+  expect(await admission.settle(4n, 0, START_MS)).toBe(true);
+});

@@ -1,0 +1,38 @@
+/** Owns the headers that tell a caller what his own limits leave. Contract, 8; wire reference A.10 and B.8. */
+import type { ProtocolName } from '../protocols/protocol.ts';
+import type { Standing } from '../store/limits-port.ts';
+
+/**
+ * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for chat, `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`
+ * for messages; none of a sort without a limit. A reset is when the limit is whole again.
+ */
+export function limitHeaders(standing: Standing, protocol: ProtocolName, nowMs: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const sort of ['requests', 'tokens'] as const) {
+    const left = standing[sort];
+    if (left === null) continue;
+    const name =
+      protocol === 'chat'
+        ? (member: string) => `x-ratelimit-${member}-${sort}`
+        : (member: string) => `anthropic-ratelimit-${sort}-${member}`;
+    headers[name('limit')] = String(left.limit);
+    headers[name('remaining')] = String(left.remaining);
+    headers[name('reset')] = protocol === 'chat' ? spanText(left.resetMs - nowMs) : momentText(left.resetMs);
+  }
+  return headers;
+}
+
+/** `6m0s`, `59s`, `120ms`, `0s`: milliseconds only below a second, else seconds rounded up. */
+function spanText(spanMs: number): string {
+  if (spanMs <= 0) return '0s';
+  if (spanMs < 1_000) return `${spanMs}ms`;
+  const seconds = Math.ceil(spanMs / 1_000);
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const [ofHours, ofMinutes] = [hours > 0 ? `${hours}h` : '', seconds >= 60 ? `${minutes}m` : ''];
+  return `${ofHours}${ofMinutes}${seconds % 60}s`;
+}
+
+/** RFC 3339 to the second, rounded up. */
+function momentText(atMs: number): string {
+  return new Date(Math.ceil(atMs / 1_000) * 1_000).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,91 @@
+/** Tests of limit-rules.ts: which rules bind a call, in which window, and that a change binds the next one. */
+import { expect, test } from 'bun:test';
+import { type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
+import { type CallSubjects, createLimitRules, type LimitRules } from './limit-rules.ts';
+
+const NOW_MS = Date.parse('2026-11-20T12:00Z');
+const CALL: CallSubjects = { keyId: 'k1', workspaceId: 'w1', accountId: 'acme', endUser: 'bob', model: 'm1' };
+const rpm = (requestsPerMinute: number): Caps => ({
+  requestsPerMinute,
+  tokensPerMinute: null,
+  concurrency: null,
+  budget: null,
+});
+const daily: Caps = { ...rpm(1), requestsPerMinute: null, budget: { window: 'day', amount: 5n } };
+const key: Subject = { kind: 'key', id: 'k1' };
+
+const rulesOf = (...stored: readonly (readonly [Subject, Caps])[]): LimitRules =>
+  createLimitRules(
+    stored.map(([subject, caps]) => ({ subject, caps })),
+    () => undefined,
+  );
+
+const boundBy = (rules: LimitRules, call: Partial<CallSubjects> = {}): string[] =>
+  rules
+    .bindingCapsOf({ ...CALL, ...call }, () => 'UTC', NOW_MS)
+    .map(({ subject, caps }) => `${subject.kind} ${subject.id} ${caps.requestsPerMinute}`);
+
+test('every rule about the call binds it, and no other one', () => {
+  const rules = rulesOf(
+    [key, rpm(1)],
+    [{ kind: 'workspace', id: 'w1' }, rpm(2)],
+    [{ kind: 'account', id: 'acme' }, rpm(3)],
+    [{ kind: 'model', id: 'm1' }, rpm(4)],
+    [endUserSubject('acme', 'bob'), rpm(5)],
+    [{ kind: 'key', id: 'w1' }, rpm(6)],
+    [endUserSubject('other', 'bob'), rpm(7)],
+  );
+  expect(boundBy(rules)).toEqual(['key k1 1', 'end_user acme/bob 5', 'workspace w1 2', 'account acme 3', 'model m1 4']);
+  expect(boundBy(rules, { endUser: null, model: 'm2' })).toEqual(['key k1 1', 'workspace w1 2', 'account acme 3']);
+});
+
+test('an end user without a rule has the one of all end users, each for himself', () => {
+  const rules = rulesOf([endUserSubject('acme', EVERY_END_USER), rpm(9)], [endUserSubject('acme', 'bob'), rpm(5)]);
+  expect(boundBy(rules)).toEqual(['end_user acme/bob 5']);
+  expect(boundBy(rules, { endUser: 'eve' })).toEqual(['end_user acme/eve 9']);
+  expect(boundBy(rules, { endUser: 'eve', accountId: 'other' })).toEqual([]);
+  expect(boundBy(rules, { endUser: null })).toEqual([]);
+});
+
+test('a change binds the next call, and is told of', () => {
+  const changed: Subject[] = [];
+  const rules = createLimitRules([{ subject: key, caps: rpm(1) }], (subject) => changed.push(subject));
+  expect(changed).toEqual([]);
+  rules.put(key, rpm(2));
+  expect(boundBy(rules)).toEqual(['key k1 2']);
+  expect(rules.get(key)).toEqual(rpm(2));
+  rules.put(key, null);
+  expect(boundBy(rules)).toEqual([]);
+  expect(rules.get(key)).toBeNull();
+  expect(changed).toEqual([key, key]);
+});
+
+test('windows are those of the account’s time zone; a model’s are in UTC', () => {
+  const rules = rulesOf([key, daily], [{ kind: 'model', id: 'm1' }, daily]);
+  const starts = (timeZone: string, nowMs = NOW_MS) =>
+    rules
+      .bindingCapsOf(CALL, (account) => (account === 'acme' ? timeZone : 'UTC'), nowMs)
+      .map(({ windowStartMs }) => new Date(windowStartMs).toISOString().slice(0, 16));
+  expect(starts('Asia/Kolkata')).toEqual(['2026-11-19T18:30', '2026-11-20T00:00']);
+  expect(starts('America/New_York')).toEqual(['2026-11-20T05:00', '2026-11-20T00:00']);
+  expect(starts('America/New_York', NOW_MS + 86_400_000)).toEqual(['2026-11-21T05:00', '2026-11-21T00:00']);
+});
+
+test('calls of the same window share what binds them', () => {
+  const rules = rulesOf([key, daily]);
+  const bindingAt = (nowMs: number) => rules.bindingCapsOf(CALL, () => 'UTC', nowMs)[0];
+  expect(bindingAt(NOW_MS + 1)).toBe(bindingAt(NOW_MS));
+  expect(bindingAt(NOW_MS - 86_400_000)?.windowEndMs).toBe(Date.parse('2026-11-20'));
+});
+
+test.each([
+  [rpm(0), 'requestsPerMinute of key k1: found 0'],
+  [rpm(1.5), 'requestsPerMinute of key k1: found 1.5'],
+  [{ ...rpm(1), tokensPerMinute: 1_000_000_001 }, 'tokensPerMinute of key k1: found 1000000001'],
+  [{ ...rpm(1), concurrency: Number.NaN }, 'concurrency of key k1: found NaN'],
+  [{ ...rpm(1), budget: { window: 'day', amount: -1n } }, 'budget of key k1: found -1'],
+] as const)('%p is no rule', (caps, words) => {
+  const rules = rulesOf([key, rpm(3)]);
+  expect(() => rules.put(key, caps)).toThrow(words);
+  expect(rules.get(key)).toEqual(rpm(3));
+});

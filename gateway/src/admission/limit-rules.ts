@@ -1,0 +1,128 @@
+/**
+ * Owns the limit rules held in memory, and which of them bind a call. Loaded at start and changed by commands after the store
+ * has them; reads no store itself, and knows nothing of what is used.
+ */
+import {
+  type BindingCaps,
+  type Caps,
+  EVERY_END_USER,
+  endUserSubject,
+  type Subject,
+  type SubjectKind,
+} from '../store/limits-port.ts';
+import { windowAt } from './window.ts';
+
+/** Whom a call is made for, and with what. */
+export interface CallSubjects {
+  readonly keyId: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  /** As the caller named him; null: nobody in particular. */
+  readonly endUser: string | null;
+  /** The name that the operator gave the model. */
+  readonly model: string;
+}
+
+export interface LimitRules {
+  get(subject: Subject): Caps | null;
+  /** Makes, replaces or (null) takes away a rule; it binds the next call. @throws RangeError where a cap is no whole number. */
+  put(subject: Subject, caps: Caps | null): void;
+  /**
+   * The caps that bind a call, key first. `timeZoneOf` answers the IANA name of an account's zone; a model's caps bind all
+   * accounts together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
+   */
+  bindingCapsOf(call: CallSubjects, timeZoneOf: (accountId: string) => string, nowMs: number): readonly BindingCaps[];
+}
+
+interface Rule {
+  readonly caps: Caps;
+  /** As it bound last, of the zone it was made for. */
+  binding: BindingCaps | null;
+  timeZone: string;
+}
+
+const NONE: readonly BindingCaps[] = [];
+const PER_MINUTE_MAX = 1_000_000_000;
+const MODEL_ZONE = 'UTC';
+
+/** `onChanged` is told of each rule that was changed later: what is known of its budget is no longer to be trusted. */
+export function createLimitRules(
+  stored: readonly { readonly subject: Subject; readonly caps: Caps }[],
+  onChanged: (subject: Subject) => void,
+): LimitRules {
+  const byKind: Record<SubjectKind, Map<string, Rule>> = {
+    key: new Map(),
+    end_user: new Map(),
+    workspace: new Map(),
+    account: new Map(),
+    model: new Map(),
+  };
+  const put = ({ kind, id }: Subject, caps: Caps | null): void => {
+    if (caps === null) byKind[kind].delete(id);
+    else byKind[kind].set(id, { caps: checkedCaps(caps, { kind, id }), binding: null, timeZone: '' });
+  };
+  for (const { subject, caps } of stored) put(subject, caps);
+  return {
+    get: ({ kind, id }) => byKind[kind].get(id)?.caps ?? null,
+    put(subject, caps) {
+      put(subject, caps);
+      onChanged(subject);
+    },
+    bindingCapsOf({ keyId, workspaceId, accountId, endUser, model }, timeZoneOf, nowMs) {
+      let found: BindingCaps[] | null = null;
+      const bind = (kind: SubjectKind, id: string): void => {
+        const rule = byKind[kind].get(id);
+        if (rule === undefined) return;
+        found ??= [];
+        found.push(bindingOf(rule, { kind, id }, kind === 'model' ? MODEL_ZONE : timeZoneOf(accountId), nowMs));
+      };
+      bind('key', keyId);
+      if (endUser !== null && byKind.end_user.size > 0) {
+        const own = endUserSubject(accountId, endUser);
+        const everyone = byKind.end_user.get(endUserSubject(accountId, EVERY_END_USER).id);
+        if (byKind.end_user.has(own.id)) bind('end_user', own.id);
+        else if (everyone !== undefined) {
+          found ??= [];
+          found.push(bindCaps(everyone.caps, own, timeZoneOf(accountId), nowMs));
+        }
+      }
+      bind('workspace', workspaceId);
+      bind('account', accountId);
+      bind('model', model);
+      return found ?? NONE;
+    },
+  };
+}
+
+/** A rule binds thousands of calls in a row in the same window; they share one object. */
+function bindingOf(rule: Rule, subject: Subject, timeZone: string, nowMs: number): BindingCaps {
+  const { binding } = rule;
+  const isCurrent =
+    binding !== null &&
+    rule.timeZone === timeZone &&
+    binding.windowStartMs <= nowMs &&
+    (binding.windowEndMs === null || nowMs < binding.windowEndMs);
+  if (isCurrent) return binding;
+  rule.timeZone = timeZone;
+  rule.binding = bindCaps(rule.caps, subject, timeZone, nowMs);
+  return rule.binding;
+}
+
+function bindCaps(caps: Caps, subject: Subject, timeZone: string, nowMs: number): BindingCaps {
+  const { startMs, endMs } = windowAt(caps.budget?.window ?? 'total', timeZone, nowMs);
+  return { subject, caps, windowStartMs: startMs, windowEndMs: endMs };
+}
+
+/** Beyond the greatest rate the arithmetic would no longer be exact. */
+function checkedCaps(caps: Caps, { kind, id }: Subject): Caps {
+  for (const member of ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const) {
+    const cap = caps[member];
+    if (cap !== null && (!Number.isSafeInteger(cap) || cap < 1 || cap > PER_MINUTE_MAX))
+      throw new RangeError(
+        `${member} of ${kind} ${id}: found ${cap}, expected a whole number from 1 to ${PER_MINUTE_MAX}, or none`,
+      );
+  }
+  if (caps.budget !== null && caps.budget.amount < 0n)
+    throw new RangeError(`budget of ${kind} ${id}: found ${caps.budget.amount} nano-USD, expected 0 or more`);
+  return caps;
+}

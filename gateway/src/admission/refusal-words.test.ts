@@ -1,0 +1,90 @@
+/** Tests of refusal-words.ts: kind, words and wait of each refusal, and what clients read from the words. */
+import { describe, expect, test } from 'bun:test';
+import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
+import type { LimitRefusal } from '../store/limits-port.ts';
+import { refusalOf } from './refusal-words.ts';
+
+const refused = (rest: Partial<LimitRefusal>): LimitRefusal => ({
+  kind: 'requests',
+  subject: { kind: 'key', id: 'secret-name' },
+  limit: 2,
+  retryAfterMs: 30_000,
+  window: null,
+  windowEndMs: null,
+  ...rest,
+});
+
+/** By these LangChain (1.6, November 2026) takes a 429 for one that no retry cures. Wire reference A.9. */
+const NOT_RETRIED = /insufficient.quota|billing|credit balance|will reset at/i;
+
+describe('a rate', () => {
+  test.each([
+    [refused({}), 'the limit of 2 requests per minute of this API key is reached; try again in 30 s', 30],
+    [refused({ retryAfterMs: 1 }), 'try again in 1 s', 1],
+    [refused({ retryAfterMs: 1_001 }), 'try again in 2 s', 2],
+    [refused({ retryAfterMs: 60_000 }), 'try again in 60 s', 60],
+    [
+      refused({ kind: 'tokens', subject: { kind: 'workspace', id: 'w' }, limit: 900 }),
+      'the limit of 900 tokens per minute of the workspace of this API key is reached',
+      30,
+    ],
+    [
+      refused({ kind: 'concurrency', subject: { kind: 'end_user', id: 'a/b' }, retryAfterMs: 1_000 }),
+      'the limit of 2 calls at once of this end user is reached; try again in 1 s',
+      1,
+    ],
+  ] as const)('%p', (refusal, words, seconds) => {
+    const failure = refusalOf(refusal);
+    expect([failure.kind, failure.details.retryAfterSeconds]).toEqual(['rate_limited', seconds]);
+    expect(failure.message).toContain(words);
+    expect(failure.message).not.toMatch(NOT_RETRIED);
+  });
+
+  test('that a minute does not cure asks for no retry, and for no longer wait', () => {
+    const debt = refusalOf(refused({ kind: 'tokens', retryAfterMs: 60_001 }));
+    expect([debt.kind, debt.details.retryAfterSeconds]).toEqual(['rate_out_of_reach', 60]);
+    expect(debt.message).toContain('try again in 61 s');
+    const never = refusalOf(refused({ kind: 'tokens', retryAfterMs: null }));
+    expect([never.kind, never.details.retryAfterSeconds]).toEqual(['rate_out_of_reach', undefined]);
+    expect(never.message).toContain(
+      'this call alone is above the limit of 2 tokens per minute of this API key; shorten it',
+    );
+    expect(FAILURE_KINDS.rate_out_of_reach).toEqual({ ...FAILURE_KINDS.rate_limited, shouldRetry: false });
+  });
+});
+
+describe('a quota', () => {
+  const budget = refused({ kind: 'budget', limit: null, retryAfterMs: null });
+
+  test.each([
+    [
+      { ...budget, window: 'month', windowEndMs: Date.parse('2026-12-01') } as const,
+      'insufficient quota: the monthly budget of this API key does not cover this call; it will reset at 2026-12-01T00:00:00.000Z; ask whoever runs this gateway for a higher one',
+    ],
+    [
+      { ...budget, window: 'total', subject: { kind: 'account', id: 'a' } } as const,
+      'insufficient quota: the budget of the account of this API key does not cover this call; ask whoever runs this gateway for a higher one',
+    ],
+    [
+      { ...budget, kind: 'balance', subject: { kind: 'account', id: 'a' } } as const,
+      'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+    ],
+  ])('%p', (refusal, words) => {
+    const failure = refusalOf(refusal);
+    expect([failure.kind, failure.message]).toEqual(['quota_exceeded', words]);
+    expect(failure.details.retryAfterSeconds).toBeUndefined();
+    expect(failure.message).toMatch(NOT_RETRIED);
+  });
+
+  test('has the statuses and types of contract 5', () => {
+    const { chat, messages, shouldRetry, origin } = FAILURE_KINDS.quota_exceeded;
+    expect(chat).toEqual({ status: 429, type: 'insufficient_quota', code: 'rate_limit_exceeded' });
+    expect(messages).toEqual({ status: 429, type: 'billing_error' });
+    expect([shouldRetry, origin]).toEqual([false, 'caller']);
+  });
+});
+
+test('no refusal names an id', () => {
+  for (const kind of ['requests', 'tokens', 'concurrency', 'budget', 'balance'] as const)
+    expect(refusalOf(refused({ kind })).message).not.toContain('secret-name');
+});

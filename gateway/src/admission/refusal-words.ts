@@ -1,0 +1,67 @@
+/**
+ * Owns what a caller is told whom a limit refuses: which limit, whose, what to do, when. Decides nothing, and names no id: the
+ * caller may be a customer of the account's.
+ */
+import { CallFailure } from '../errors/call-failure.ts';
+import type { LimitRefusal, SubjectKind } from '../store/limits-port.ts';
+
+const OWNERS: Readonly<Record<SubjectKind, string>> = {
+  key: 'this API key',
+  end_user: 'this end user',
+  workspace: 'the workspace of this API key',
+  account: 'the account of this API key',
+  model: 'this model, for all callers together',
+};
+
+/** Clients do not wait longer; the OpenAI SDK ignores a greater value. Contract, 5; wire reference 0.6. */
+const RETRY_AFTER_SECONDS_MAX = 60;
+
+/**
+ * The failure of a call that a limit refuses: `rate_limited`, `rate_out_of_reach` (a minute does not help) or `quota_exceeded`. The words of
+ * a quota hold "insufficient quota" and "will reset at", by which LangChain (1.6, November 2026) knows not to try again; those
+ * of a rate do not.
+ */
+export function refusalOf(refusal: LimitRefusal): CallFailure {
+  switch (refusal.kind) {
+    case 'budget':
+      return new CallFailure('quota_exceeded', budgetWords(refusal));
+    case 'balance':
+      return new CallFailure(
+        'quota_exceeded',
+        'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+      );
+    case 'requests':
+    case 'tokens':
+    case 'concurrency':
+      return rateFailure(refusal.kind, refusal);
+  }
+}
+
+const WINDOW_WORDS = { day: 'daily ', week: 'weekly ', month: 'monthly ', total: '' } as const;
+
+function budgetWords({ subject, window, windowEndMs }: LimitRefusal): string {
+  const what = `the ${window === null ? '' : WINDOW_WORDS[window]}budget of ${OWNERS[subject.kind]}`;
+  const when = windowEndMs === null ? '' : `it will reset at ${new Date(windowEndMs).toISOString()}; `;
+  return `insufficient quota: ${what} does not cover this call; ${when}ask whoever runs this gateway for a higher one`;
+}
+
+const LIMIT_WORDS = {
+  requests: 'requests per minute',
+  tokens: 'tokens per minute',
+  concurrency: 'calls at once',
+} as const;
+
+function rateFailure(kind: keyof typeof LIMIT_WORDS, { subject, limit, retryAfterMs }: LimitRefusal): CallFailure {
+  const reached = `the limit of ${limit} ${LIMIT_WORDS[kind]} of ${OWNERS[subject.kind]}`;
+  if (retryAfterMs === null) {
+    return new CallFailure(
+      'rate_out_of_reach',
+      `this call alone is above ${reached}; shorten it, lower its maximum of output tokens, or ask for a higher limit`,
+    );
+  }
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  const message = `${reached} is reached; try again in ${seconds} s`;
+  return seconds <= RETRY_AFTER_SECONDS_MAX
+    ? new CallFailure('rate_limited', message, { retryAfterSeconds: seconds })
+    : new CallFailure('rate_out_of_reach', message, { retryAfterSeconds: RETRY_AFTER_SECONDS_MAX });
+}

@@ -1,0 +1,96 @@
+/** Owns joining what money and limits need at start: rules, the limits in memory, the ledger, and what changes of policy tell them. */
+import { createLimitRules } from '../admission/limit-rules.ts';
+import { createMoneySeeds } from '../admission/money-seeds.ts';
+import { formatNanoUsd } from '../billing/money.ts';
+import { type Price, withMarkUp } from '../billing/price.ts';
+import { LearntRatio } from '../gateway/learnt-ratio.ts';
+import type { MoneyDesk } from '../gateway/money-desk.ts';
+import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
+import { createMemoryLimits } from '../store/limits/memory.ts';
+import type { BudgetReached } from '../store/limits-port.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
+import type { Store } from '../store/sql/open-store.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface Money {
+  readonly desk: MoneyDesk;
+  readonly readKeyStanding: ReadKeyStanding;
+  /** Money came to an account, or left it, outside of calls. */
+  credit(account: string, amount: bigint): void;
+  /** An account is new or changed: what is known of its balance is no longer to be trusted. */
+  bindAccount(account: StoredAccount): void;
+  close(): void;
+}
+
+/** A call that has not ended so long after its time limit never will. */
+const LEASE_MARGIN_MS = 10 * 60_000;
+const SWEEP_MS = 1_000;
+/** An account's mark-up changes seldom; prices are as many as models. */
+const PRICED_MAX = 100_000;
+
+/** `callMsMax`: the longest that a call may run, as configured now. */
+export async function openMoney(store: Store, directory: KeyDirectory, log: Log, callMsMax: number): Promise<Money> {
+  const limits = createMemoryLimits({
+    leaseMs: callMsMax + LEASE_MARGIN_MS,
+    onBudgetReached: (reached) => tell(log, reached),
+  });
+  const rules = createLimitRules(await store.policies.readLimitRules(), (subject) => limits.forgetBudget(subject));
+  const seeds = createMoneySeeds(limits, {
+    readSettled: (binding) => store.readSpend(binding),
+    async readAvailable(account) {
+      const found = (await store.ledger.readBalances()).find((balance) => balance.account === account);
+      return found?.available ?? 0n;
+    },
+  });
+  const timeZoneOf = (accountId: string) => directory.accounts.get(accountId)?.timeZone ?? 'UTC';
+  const sweeping = setInterval(() => {
+    const lost = limits.sweep(Date.now());
+    if (lost > 0) log.error({ lost }, 'calls were never ended: what they held of their limits was given back');
+  }, SWEEP_MS);
+  return {
+    desk: {
+      ledger: store.ledger,
+      limits: { store: limits, seeds },
+      rules,
+      ratio: new LearntRatio(),
+      timeZoneOf,
+      priced: rememberPrices(),
+    },
+    readKeyStanding: createKeyStandingReader(
+      {
+        bindingCapsOf: (subjects, nowMs) => rules.bindingCapsOf(subjects, timeZoneOf, nowMs),
+        seed: async (budgets) => void (await Promise.all(budgets.map((binding) => seeds.seedBudget(binding)))),
+        limits,
+        ledger: store.ledger,
+      },
+      Date.now,
+    ),
+    credit: (account, amount) => limits.credit(account, amount),
+    bindAccount: ({ id }) => limits.forgetBalance(id),
+    close: () => clearInterval(sweeping),
+  };
+}
+
+function tell(log: Log, { subject, window, mark, settled, amount }: BudgetReached): void {
+  const about = {
+    of: subject.kind,
+    id: subject.id,
+    window,
+    spent_usd: formatNanoUsd(settled),
+    budget_usd: formatNanoUsd(amount),
+  };
+  log.warn(about, `a budget has reached ${mark} %`);
+}
+
+/** The same price with the same mark-up is one object, so that a call pays for no arithmetic. */
+function rememberPrices(): MoneyDesk['priced'] {
+  const known = new Map<string, Price>();
+  return (price, markUpPpm) => {
+    if (markUpPpm === 0) return price;
+    const name = `${markUpPpm} ${price.version}`;
+    const found = known.get(name) ?? withMarkUp(price, markUpPpm);
+    if (known.size < PRICED_MAX) known.set(name, found);
+    return found;
+  };
+}

@@ -1,0 +1,64 @@
+/** Owns which of a model's prices is in force when. Knows neither the model nor what a call costs. */
+import { parseInstantMs } from '../lib/instant.ts';
+import { type ConfigPrice, parseConfigPrice, type WrittenPrice } from './config-price.ts';
+import { PriceError } from './money.ts';
+import type { Price } from './price.ts';
+
+/** A price and when it begins to be in force; it ends where the next one begins. */
+export interface PricePeriod {
+  /** Unix ms, included. */
+  readonly fromMs: number;
+  /** Null: nobody knows the price; the record says so. */
+  readonly price: Price | null;
+}
+
+/** Ascending. The first period has no beginning (`fromMs` is -Infinity), so that every moment has its period. */
+export type PriceBook = readonly [PricePeriod, ...PricePeriod[]];
+
+/** What a configuration may say of a model's price. */
+export type ConfigPrices = ConfigPrice | readonly WrittenPrice[];
+
+/** The book of a price that has always been in force. */
+export function bookOf(price: Price | null): PriceBook {
+  return [{ fromMs: Number.NEGATIVE_INFINITY, price }];
+}
+
+/** The price in force at `atMs` (unix ms); of a call, that is its arrival. */
+export function priceAt(book: PriceBook, atMs: number): Price | null {
+  let { price } = book[0];
+  for (const period of book) if (atMs >= period.fromMs) price = period.price;
+  return price;
+}
+
+/**
+ * The book of the prices an operator configured, in whatever order they stand. `before`: the price until the first of
+ * them begins, where none of them was always in force.
+ * @throws PriceError naming the member that does not fit, also where two begin at the same moment.
+ */
+export function parsePriceBook(written: ConfigPrices, before: Price | null): PriceBook {
+  const list: readonly ConfigPrice[] = isList(written) ? written : [written];
+  const periods = list.map((one) => ({ fromMs: beginningOf(one), price: parseConfigPrice(one) }));
+  periods.sort((one, other) => (one.fromMs < other.fromMs ? -1 : 1));
+  for (const [index, { fromMs }] of periods.entries()) {
+    if (periods[index + 1]?.fromMs === fromMs) {
+      throw new PriceError('from', 'two prices that begin at the same moment', 'one price for each moment');
+    }
+  }
+  const [first, ...others] = periods;
+  if (first === undefined) throw new PriceError('price', 'an empty list', 'at least one price');
+  return first.fromMs === Number.NEGATIVE_INFINITY ? [first, ...others] : [...bookOf(before), first, ...others];
+}
+
+function isList(written: ConfigPrices): written is readonly WrittenPrice[] {
+  return Array.isArray(written);
+}
+
+function beginningOf(written: ConfigPrice): number {
+  if (written === 'free' || written.from === undefined) return Number.NEGATIVE_INFINITY;
+  try {
+    return parseInstantMs(written.from);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new PriceError('from', JSON.stringify(written.from), 'a day such as 2026-12-01, or 2026-12-01T08:00:00Z');
+  }
+}

@@ -1,0 +1,190 @@
+/** Checks what a call holds, when a stream holds more, and that a hold covers every cost that keeps to its bounds. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { parseConfigPrice } from './config-price.ts';
+import { costNanoUsd } from './cost.ts';
+import { withMarkUp } from './price.ts';
+import {
+  chooseHold,
+  type HoldWish,
+  nextSlice,
+  OUTPUT_TOKENS_ASSUMED,
+  OUTPUT_TOKENS_MAX,
+  SLICE_TOKENS,
+} from './reserve.ts';
+
+const PRICE = parseConfigPrice({
+  input: 1,
+  cache_write: 1.25,
+  cache_write_1h: 2,
+  cache_read: 0.1,
+  output: 5,
+  reasoning: 6,
+});
+const STREAM: HoldWish = { mode: 'adaptive', stream: true, inputTokens: 1000, outputTokensMax: 64_000, price: PRICE };
+const PLAIN: HoldWish = { ...STREAM, stream: false };
+/** 1,000 × 1.15 tokens at the dearest price of input, in nano-USD. */
+const INPUT = 1150n * 2000n;
+
+describe('chooseHold', () => {
+  test('holds for a stream its input and one slice of output, at the dearest prices', () => {
+    expect(chooseHold(STREAM)).toEqual({ amount: INPUT + 2048n * 6000n, outputTokens: 2048, extendAtTokens: 1536 });
+  });
+
+  test.each([
+    ['a plain call', PLAIN],
+    ['a strict stream', { ...STREAM, mode: 'strict' } as const],
+  ])('holds for %s the worst case', (_, wish) => {
+    expect(chooseHold(wish)).toEqual({ amount: INPUT + 64_000n * 6000n, outputTokens: 64_000, extendAtTokens: null });
+  });
+
+  test.each([
+    [0, 0, 1],
+    [1, 1, 2],
+    [2047, 2047, 2559],
+    [2048, 2048, 2561],
+    [2049, 2048, 1536],
+  ])('holds for a stream of max_tokens %d no more than that', (outputTokensMax, outputTokens, extendAtTokens) => {
+    expect(chooseHold({ ...STREAM, outputTokensMax })).toMatchObject({ outputTokens, extendAtTokens });
+  });
+
+  test('assumes a worst case where nobody knows one, and believes in none beyond what models produce', () => {
+    expect(chooseHold({ ...PLAIN, outputTokensMax: null }).outputTokens).toBe(OUTPUT_TOKENS_ASSUMED);
+    const absurd = { ...PLAIN, outputTokensMax: Number.MAX_SAFE_INTEGER };
+    expect(chooseHold(absurd).outputTokens).toBe(OUTPUT_TOKENS_MAX);
+  });
+
+  test('is at the prices of the tier that the input may reach, also where a shorter one is dearer', () => {
+    const tiers = [
+      { above: 1100, input: 3, output: 20 },
+      { above: 1149, input: 4, output: 10 },
+      { above: 1150, input: 90, output: 90 },
+    ];
+    const price = parseConfigPrice({ input: 1, output: 5, tiers });
+    expect(chooseHold({ ...STREAM, price }).amount).toBe(1150n * 4000n + 2048n * 20_000n);
+  });
+
+  test('takes a part of a token of the estimate’s margin as a whole one', () => {
+    expect(chooseHold({ ...STREAM, inputTokens: 1 }).amount).toBe(2n * 2000n + 2048n * 6000n);
+    expect(chooseHold({ ...STREAM, inputTokens: 100 }).amount).toBe(115n * 2000n + 2048n * 6000n);
+  });
+
+  test('includes the mark-up, and rounds up', () => {
+    const price = withMarkUp(PRICE, 200_000);
+    expect(chooseHold({ ...STREAM, price }).amount).toBe(((INPUT + 2048n * 6000n) * 6n) / 5n);
+    const least = parseConfigPrice({ input: '0.000001', output: 0 });
+    expect(chooseHold({ ...STREAM, inputTokens: 1, price: least }).amount).toBe(1n);
+    expect(chooseHold({ ...STREAM, price: parseConfigPrice('free') }).amount).toBe(0n);
+  });
+
+  test.each([
+    [{ inputTokens: -1 }, 'hold inputTokens: found -1, expected a whole number of tokens, 0 or more'],
+    [{ inputTokens: 1.5 }, 'hold inputTokens: found 1.5'],
+    [{ outputTokensMax: Number.NaN }, 'hold outputTokensMax: found NaN'],
+  ])('refuses %p', (wrong, message) => {
+    expect(() => chooseHold({ ...STREAM, ...wrong })).toThrow(message);
+  });
+
+  test('lets thirty agents stream with max_tokens 64k on 25 USD', () => {
+    const price = parseConfigPrice({ input: 3, cache_write: 3.75, cache_write_1h: 6, cache_read: 0.3, output: 15 });
+    const hold = chooseHold({ ...STREAM, inputTokens: 60_000, price });
+    expect(hold.amount * 30n).toBeLessThan(25_000_000_000n);
+  });
+});
+
+describe('nextSlice', () => {
+  test('is due at three quarters of each slice, not a token before', () => {
+    expect(nextSlice(STREAM, 2048, 1535)).toBeNull();
+    expect(nextSlice(STREAM, 2048, 1536)).toEqual({ amount: 2048n * 6000n, outputTokens: 4096, extendAtTokens: 3584 });
+    expect(nextSlice(STREAM, 4096, 3583)).toBeNull();
+    expect(nextSlice(STREAM, 4096, 3584)?.outputTokens).toBe(6144);
+  });
+
+  test('ends with what was asked for', () => {
+    const wish = { ...STREAM, outputTokensMax: 3000 };
+    expect(nextSlice(wish, 2048, 1600)).toEqual({ amount: 952n * 6000n, outputTokens: 3000, extendAtTokens: 3751 });
+    expect(nextSlice(wish, 3000, 3000)).toBeNull();
+  });
+
+  test('goes on where upstream is past what was asked for by more than our count may be wrong', () => {
+    const wish = { ...STREAM, outputTokensMax: 3000 };
+    expect(nextSlice(wish, 3000, 3750)).toBeNull();
+    expect(nextSlice(wish, 3000, 3751)?.outputTokens).toBe(5048);
+    expect(nextSlice(wish, 5048, 4535)).toBeNull();
+    expect(nextSlice(wish, 5048, 4536)?.outputTokens).toBe(7096);
+    expect(nextSlice(wish, OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)).toBeNull();
+  });
+
+  test('is never due where the worst case is held', () => {
+    expect(nextSlice(PLAIN, 2048, 2048)).toBeNull();
+    expect(nextSlice({ ...STREAM, mode: 'strict' }, 2048, 2048)).toBeNull();
+  });
+
+  test('stays ahead of any stream, asks only when due, and grows by whole slices', () => {
+    const bursts = fc.array(fc.nat(9000), { maxLength: 40 });
+    fc.assert(
+      fc.property(fc.nat(200_000), bursts, (outputTokensMax, grown) => {
+        const wish = { ...STREAM, outputTokensMax };
+        let slice = chooseHold(wish);
+        let held = slice.amount;
+        let produced = 0;
+        for (const burst of grown) {
+          produced += burst;
+          const next = nextSlice(wish, slice.outputTokens, produced);
+          expect(next !== null).toBe(slice.extendAtTokens !== null && produced >= slice.extendAtTokens);
+          if (next === null) continue;
+          const added = next.outputTokens - slice.outputTokens;
+          expect(added > 0 && (added % SLICE_TOKENS === 0 || next.outputTokens === outputTokensMax)).toBe(true);
+          expect(next.amount).toBe(BigInt(added) * 6000n);
+          slice = next;
+          held += next.amount;
+          expect(next.extendAtTokens === null || produced < next.extendAtTokens).toBe(true);
+        }
+        expect(held).toBe(INPUT + BigInt(slice.outputTokens) * 6000n);
+      }),
+    );
+  });
+});
+
+test('a hold covers whatever a call costs whose input was estimated 15 % too low at most', () => {
+  const rate = fc.nat(99_999_999).map((millionths) => `${millionths / 1e6 < 1e-6 ? 0 : (millionths / 1e6).toFixed(6)}`);
+  const rates = fc.record({
+    input: rate,
+    output: rate,
+    cache_read: rate,
+    cache_write_5m: rate,
+    cache_write_1h: rate,
+    reasoning: rate,
+  });
+  const shares = fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000), fc.nat(1000));
+  const ppm = fc.integer({ min: -1_000_000, max: 2_000_000 });
+  fc.assert(
+    fc.property(
+      rates,
+      rates,
+      fc.integer({ min: 1, max: 20_000 }),
+      ppm,
+      fc.nat(20_000),
+      shares,
+      fc.nat(5000),
+      fc.nat(5000),
+      (base, tier, above, markUp, inputTokens, parts, output, thought) => {
+        const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }] }), markUp);
+        const hold = chooseHold({ mode: 'strict', stream: true, inputTokens, outputTokensMax: output, price });
+        const most = Math.ceil((inputTokens * 115) / 100);
+        const [input, cache_read, cache_write_5m, cache_write_1h] = parts.map((part) =>
+          Math.floor((most * part) / 4000),
+        );
+        const usage = {
+          input: input ?? 0,
+          cache_read: cache_read ?? 0,
+          cache_write_5m: cache_write_5m ?? 0,
+          cache_write_1h: cache_write_1h ?? 0,
+          output,
+          reasoning: Math.min(thought, output),
+        };
+        expect(costNanoUsd(usage, price)).toBeLessThanOrEqual(hold.amount);
+      },
+    ),
+  );
+});

@@ -1,0 +1,121 @@
+/**
+ * Owns how much money a call holds before it runs, and how much more while it streams. Pure arithmetic: knows no caps, no
+ * balance and no stream. Source: money design, "Holds that do not starve agents".
+ */
+import { ceilNanoUsd } from './cost.ts';
+import type { NanoUsd } from './money.ts';
+import type { Price, Rates } from './price.ts';
+
+/** `adaptive`: a stream holds slice by slice. `strict`: every call holds its worst case. */
+export type HoldMode = 'adaptive' | 'strict';
+
+/** What is known of a call when its hold is chosen. Tokens are integers ≥ 0. */
+export interface HoldWish {
+  readonly mode: HoldMode;
+  /** Whether the upstream's answer comes as a stream, so that it can be metered and stopped. */
+  readonly stream: boolean;
+  /** Our estimate of the prompt. */
+  readonly inputTokens: number;
+  /** The caller's `max_tokens`, else the most that the model can produce; null: nobody knows. */
+  readonly outputTokensMax: number | null;
+  /** With the account's mark-up; the dearest of the route's targets. */
+  readonly price: Price;
+}
+
+export interface HoldSlice {
+  /** What is to be held: of a first slice the hold, of a later one what it adds. */
+  readonly amount: NanoUsd;
+  /** Output tokens that are covered from now on, all slices together. */
+  readonly outputTokens: number;
+  /** With so many output tokens the next slice is due (`nextSlice`); null: everything that may come is covered. */
+  readonly extendAtTokens: number | null;
+}
+
+/** Output tokens of a slice. */
+export const SLICE_TOKENS = 2048;
+/** A quarter of the slice is left when the next one is asked for. */
+const SLICE_REST_TOKENS = SLICE_TOKENS / 4;
+
+/** The worst case of an answer where neither the caller nor the catalogue bounds it. */
+export const OUTPUT_TOKENS_ASSUMED = 131_072;
+
+/**
+ * No answer is longer, whatever `max_tokens` says: four times the most that any model of the catalogue produces (2026). It
+ * keeps a caller's absurd number from holding more than the ledger's 64 bits can add up.
+ */
+export const OUTPUT_TOKENS_MAX = 4_194_304;
+
+/**
+ * What the call holds: its input, estimated too low by 15 % at most, at the dearest price of input; and of output a first
+ * slice (an adaptive stream) or the worst case (else). Where a plain call's caps do not cover its worst case, ask again
+ * with `stream: true` for what it holds as a stream that is folded.
+ * @throws RangeError where a number of tokens is no integer ≥ 0.
+ */
+export function chooseHold(wish: HoldWish): HoldSlice {
+  const { price } = wish;
+  const worst = worstOutput(wish);
+  const outputTokens = isSliced(wish) && worst > SLICE_TOKENS ? SLICE_TOKENS : worst;
+  const { input, output } = dearestRates(wish);
+  const picoUsd = heldInput(wish) * input + BigInt(outputTokens) * output;
+  return { amount: ceilNanoUsd(picoUsd, price), ...coverage(wish, outputTokens, worst) };
+}
+
+/**
+ * What a stream must hold on top when `producedTokens` of output have come and `coveredTokens` are held; null: nothing yet.
+ * A burst gets as many slices as it takes to be ahead of it. An upstream that goes on past the caller's `max_tokens` (by
+ * more than our count may be wrong: a quarter) is held for as well.
+ */
+export function nextSlice(wish: HoldWish, coveredTokens: number, producedTokens: number): HoldSlice | null {
+  if (!isSliced(wish) || producedTokens < coveredTokens - SLICE_REST_TOKENS) return null;
+  const asked = worstOutput(wish);
+  const worst = producedTokens * 4 > asked * 5 ? OUTPUT_TOKENS_MAX : asked;
+  if (coveredTokens >= worst) return null;
+  const behind = checkTokens(producedTokens, 'producedTokens') + SLICE_REST_TOKENS - coveredTokens;
+  const ahead = coveredTokens + behind - (behind % SLICE_TOKENS) + SLICE_TOKENS;
+  const outputTokens = ahead < worst ? ahead : worst;
+  const picoUsd = BigInt(outputTokens - coveredTokens) * dearestRates(wish).output;
+  return { amount: ceilNanoUsd(picoUsd, wish.price), ...coverage(wish, outputTokens, worst) };
+}
+
+function isSliced({ mode, stream }: HoldWish): boolean {
+  return stream && mode === 'adaptive';
+}
+
+/** The last slice has a threshold too: an upstream may go on past what was asked of it. */
+function coverage(wish: HoldWish, outputTokens: number, worst: number): Omit<HoldSlice, 'amount'> {
+  if (!isSliced(wish)) return { outputTokens, extendAtTokens: null };
+  if (outputTokens < worst) return { outputTokens, extendAtTokens: outputTokens - SLICE_REST_TOKENS };
+  return { outputTokens, extendAtTokens: worst === OUTPUT_TOKENS_MAX ? null : worst + (worst - (worst % 4)) / 4 + 1 };
+}
+
+function worstOutput({ outputTokensMax }: HoldWish): number {
+  const asked = checkTokens(outputTokensMax ?? OUTPUT_TOKENS_ASSUMED, 'outputTokensMax');
+  return asked < OUTPUT_TOKENS_MAX ? asked : OUTPUT_TOKENS_MAX;
+}
+
+/** The estimate × 1.15, rounded up. */
+function heldInput({ inputTokens }: HoldWish): bigint {
+  return (BigInt(checkTokens(inputTokens, 'inputTokens')) * 115n + 99n) / 100n;
+}
+
+/** The dearest that a token of input and one of output can cost, in any tier that the held input reaches. */
+function dearestRates(wish: HoldWish): { input: bigint; output: bigint } {
+  const { price } = wish;
+  const reached: Rates[] = [price];
+  const held = price.tiers.length === 0 ? 0n : heldInput(wish);
+  for (const tier of price.tiers) if (held > BigInt(tier.inputTokensAbove)) reached.push(tier.rates);
+  let input = 0n;
+  let output = 0n;
+  for (const rates of reached) {
+    for (const rate of [rates.input, rates.cache_read, rates.cache_write_5m, rates.cache_write_1h]) {
+      if (rate > input) input = rate;
+    }
+    for (const rate of [rates.output, rates.reasoning]) if (rate > output) output = rate;
+  }
+  return { input, output };
+}
+
+function checkTokens(count: number, name: string): number {
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  throw new RangeError(`hold ${name}: found ${count}, expected a whole number of tokens, 0 or more`);
+}

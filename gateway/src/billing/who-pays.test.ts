@@ -1,0 +1,93 @@
+/** Checks every row of the table of who pays: what is charged, and where its numbers come from. */
+import { describe, expect, test } from 'bun:test';
+import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
+import { type CallEnding, chooseCharge, type EndedCall, WHO_PAYS } from './who-pays.ts';
+
+const FINAL: Usage = { ...ZERO_USAGE, input: 100, output: 50, reasoning: 10 };
+const SO_FAR: Usage = { ...ZERO_USAGE, input: 100, cache_read: 7, output: 20 };
+const COUNTED: Usage = { ...ZERO_USAGE, input: 90, output: 33 };
+const MORE_CAME: Usage = { ...SO_FAR, output: 33 };
+
+const WHOLE: EndedCall = { endedBy: 'complete', dispatched: true, produced: true, usage: FINAL, usageSoFar: SO_FAR };
+const CUT: EndedCall = { ...WHOLE, usage: null };
+const SILENT: EndedCall = { ...WHOLE, produced: false, usage: null, usageSoFar: null };
+
+const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
+  ['a whole answer with usage', WHOLE, 'complete', FINAL, 'upstream'],
+  ['a whole answer without usage', CUT, 'complete_without_usage', COUNTED, 'counted'],
+  ['a whole answer that never told any', { ...CUT, usageSoFar: null }, 'complete_without_usage', COUNTED, 'counted'],
+  [
+    'the caller left before dispatch',
+    { ...SILENT, endedBy: 'caller_left', dispatched: false },
+    'not_dispatched',
+    ZERO_USAGE,
+    'void',
+  ],
+  [
+    'a refusal before dispatch',
+    { ...SILENT, endedBy: 'failed', dispatched: false },
+    'not_dispatched',
+    ZERO_USAGE,
+    'void',
+  ],
+  ['the caller left before any output', { ...SILENT, endedBy: 'caller_left' }, 'caller_left', COUNTED, 'counted'],
+  ['the caller left mid-stream', { ...CUT, endedBy: 'caller_left' }, 'caller_left', MORE_CAME, 'partial'],
+  [
+    'the caller left mid-stream, upstream told nothing',
+    { ...CUT, endedBy: 'caller_left', usageSoFar: null },
+    'caller_left',
+    COUNTED,
+    'counted',
+  ],
+  [
+    'the caller read all and left before the usage',
+    { ...CUT, endedBy: 'caller_left', usageSoFar: { ...SO_FAR, output: 1 } },
+    'caller_left',
+    MORE_CAME,
+    'partial',
+  ],
+  ['upstream failed without output', { ...SILENT, endedBy: 'failed' }, 'failed_without_output', ZERO_USAGE, 'void'],
+  [
+    'upstream told its input and failed',
+    { ...CUT, endedBy: 'failed', produced: false },
+    'failed_without_output',
+    ZERO_USAGE,
+    'void',
+  ],
+  ['upstream died mid-stream', { ...CUT, endedBy: 'failed' }, 'failed_mid_stream', MORE_CAME, 'partial'],
+  [
+    'upstream died mid-stream and told nothing',
+    { ...CUT, endedBy: 'failed', usageSoFar: null },
+    'failed_mid_stream',
+    COUNTED,
+    'partial',
+  ],
+  ['the next slice was refused', { ...CUT, endedBy: 'extension_refused' }, 'extension_refused', MORE_CAME, 'partial'],
+  ['a crash after a checkpoint', { ...CUT, endedBy: 'crashed' }, 'crashed', SO_FAR, 'checkpoint'],
+  ['a crash before one', { ...SILENT, endedBy: 'crashed' }, 'crashed_without_checkpoint', ZERO_USAGE, 'void'],
+  ['a stored answer', { ...WHOLE, endedBy: 'replayed', dispatched: false }, 'replayed', ZERO_USAGE, 'cache'],
+];
+
+describe('chooseCharge', () => {
+  test.each(CASES)('%s', (_, ended, ending, usage, source) => {
+    expect(chooseCharge(ended, () => COUNTED)).toEqual({ ending, usage, source } as ReturnType<typeof chooseCharge>);
+  });
+
+  test('has a case above for every row of the table', () => {
+    const rows = new Set(CASES.map(([, , ending]) => ending));
+    expect([...rows].sort()).toEqual((Object.keys(WHO_PAYS) as CallEnding[]).sort());
+  });
+
+  test('keeps upstream’s number of the output where it is the higher one', () => {
+    const charge = chooseCharge({ ...CUT, endedBy: 'caller_left' }, () => ({ ...COUNTED, output: 3 }));
+    expect(charge.usage).toEqual(SO_FAR);
+  });
+
+  test('does not count where upstream’s numbers, or nothing, are charged', () => {
+    const never = () => {
+      throw new Error('counted');
+    };
+    expect(chooseCharge(WHOLE, never).usage).toEqual(FINAL);
+    expect(chooseCharge({ ...SILENT, endedBy: 'failed' }, never).usage).toEqual(ZERO_USAGE);
+  });
+});

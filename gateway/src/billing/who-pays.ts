@@ -1,0 +1,81 @@
+/**
+ * Owns the table of who pays for a call by how it ended, and the choice of the usage that is charged. Knows no price, and
+ * not how our own count is made. Source: money design, "Who pays": whoever broke it pays.
+ */
+import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts';
+
+/** `usage`: upstream's final numbers. `so_far`: the input and what came of the output. */
+type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'nothing';
+
+interface Row {
+  readonly charged: Charged;
+  readonly source: UsageSource;
+  /** The source where the row wants upstream's numbers so far, and upstream gave none. */
+  readonly sourceOfCount?: UsageSource;
+}
+
+/** Who pays: a row for each way a call can end. */
+export const WHO_PAYS = {
+  complete: { charged: 'usage', source: 'upstream' },
+  complete_without_usage: { charged: 'count', source: 'counted' },
+  /** The caller left, or was refused. */
+  not_dispatched: { charged: 'nothing', source: 'void' },
+  caller_left: { charged: 'so_far', source: 'partial', sourceOfCount: 'counted' },
+  /** The operator bears what the attempt cost. */
+  failed_without_output: { charged: 'nothing', source: 'void' },
+  failed_mid_stream: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
+  /** The caps did not allow the stream its next slice. */
+  extension_refused: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
+  crashed: { charged: 'checkpoint', source: 'checkpoint' },
+  crashed_without_checkpoint: { charged: 'nothing', source: 'void' },
+  replayed: { charged: 'nothing', source: 'cache' },
+} as const satisfies Record<string, Row>;
+
+export type CallEnding = keyof typeof WHO_PAYS;
+
+/** What ended a call. `failed`: the answer is not whole, for a reason that is not the caller's. */
+export type EndedBy = 'complete' | 'caller_left' | 'failed' | 'extension_refused' | 'crashed' | 'replayed';
+
+export interface EndedCall {
+  readonly endedBy: EndedBy;
+  /** Bytes were sent to an upstream. */
+  readonly dispatched: boolean;
+  /** Some output came from upstream. */
+  readonly produced: boolean;
+  /** Upstream's final numbers; null: missing or invalid. */
+  readonly usage: Usage | null;
+  /** Upstream's numbers as far as they came, or of a crashed call its last checkpoint's. */
+  readonly usageSoFar: Usage | null;
+}
+
+export interface Charge {
+  readonly ending: CallEnding;
+  readonly usage: Usage;
+  readonly source: UsageSource;
+}
+
+/** The usage that is charged. `count` makes our own count of the input and of the output that came; asked only where it matters. */
+export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
+  const ending = nameEnding(ended);
+  const row: Row = WHO_PAYS[ending];
+  const { usage, usageSoFar } = ended;
+  if (row.charged === 'nothing') return { ending, usage: ZERO_USAGE, source: row.source };
+  if (row.charged === 'usage' && usage !== null) return { ending, usage, source: row.source };
+  if (row.charged === 'checkpoint' && usageSoFar !== null) return { ending, usage: usageSoFar, source: row.source };
+  const counted = count();
+  if (usageSoFar === null || row.charged === 'count') {
+    return { ending, usage: counted, source: row.sourceOfCount ?? row.source };
+  }
+  // Upstream's numbers in a stream lag behind its text: what came was made.
+  const output = counted.output > usageSoFar.output ? counted.output : usageSoFar.output;
+  return { ending, usage: { ...usageSoFar, output }, source: row.source };
+}
+
+function nameEnding({ endedBy, dispatched, produced, usage, usageSoFar }: EndedCall): CallEnding {
+  if (endedBy === 'replayed') return 'replayed';
+  if (endedBy === 'crashed') return usageSoFar === null ? 'crashed_without_checkpoint' : 'crashed';
+  if (!dispatched) return 'not_dispatched';
+  if (endedBy === 'complete') return usage === null ? 'complete_without_usage' : 'complete';
+  if (endedBy === 'failed') return produced ? 'failed_mid_stream' : 'failed_without_output';
+  return endedBy;
+}

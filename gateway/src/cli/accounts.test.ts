@@ -1,0 +1,122 @@
+/** Checks `tollgate accounts …` and `tollgate topup` as a person or a script uses them, on a data folder without a server. */
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { runProgram } from './testing/run-program.ts';
+
+const newFolder = temporaryFolders();
+let dataDir: string;
+const run = (...words: string[]) => runProgram(dataDir, ...words);
+
+beforeEach(() => {
+  dataDir = join(newFolder(), 'data');
+});
+
+/** What `--json` printed, line by line. */
+async function print(...words: string[]): Promise<Record<string, unknown>[]> {
+  const { exitCode, stdout, stderr } = await run(...words, '--json');
+  expect([words, exitCode, stderr.replace(/^Made the data folder .*\n/, '')]).toEqual([words, 0, '']);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+describe('accounts', () => {
+  test('are made, changed and listed', async () => {
+    const flags = ['--mode', 'prepaid', '--mark-up', '12.5', '--time-zone', 'Europe/Berlin', '--rpm', '7'];
+    expect(await print('accounts', 'create', 'team', ...flags)).toMatchObject([
+      {
+        id: 'team',
+        mode: 'prepaid',
+        balance_nano_usd: '0',
+        held_nano_usd: '0',
+        mark_up_percent: '12.5',
+        time_zone: 'Europe/Berlin',
+        rpm: 7,
+      },
+    ]);
+    expect(await print('accounts', 'set', 'team', '--mark-up', '-10')).toMatchObject([
+      { mode: 'prepaid', mark_up_percent: '-10', time_zone: 'Europe/Berlin', rpm: 7 },
+    ]);
+    const listed = await print('accounts', 'list');
+    expect(listed).toHaveLength(2);
+    expect(listed.find(({ id }) => id === 'default')).toMatchObject({
+      mode: 'postpaid',
+      balance_nano_usd: '0',
+      time_zone: 'UTC',
+      rpm: null,
+    });
+    expect(listed.find(({ id }) => id === 'team')).toMatchObject({ mode: 'prepaid', mark_up_percent: '-10', rpm: 7 });
+    await print('topup', 'team', '--usd', '2.50');
+    expect((await run('accounts', 'list')).stdout).toMatch(
+      /^team +prepaid +2\.5 +0 +0 +-10 % +Europe\/Berlin +7 rpm$/m,
+    );
+  });
+
+  test.each([
+    [['create', 'Team'], 2, 'id: found "Team"'],
+    [['create', 'default'], 1, 'is there already'],
+    [['create', 'a', '--mode', 'free'], 2, 'mode: found "free", expected postpaid or prepaid'],
+    [['create', 'a', '--mark-up', 'ten'], 2, 'mark_up_percent: found "ten"'],
+    [['create', 'a', '--time-zone', 'Nowhere'], 2, 'time_zone: found "Nowhere"'],
+    [['set', 'default', '--json'], 2, 'nothing to change'],
+    [['set', 'gone', '--mode', 'prepaid'], 1, 'There is no account with the id "gone"'],
+    [['correct', 'default', '--usd', '1'], 2, "required option '--note <text>' not specified"],
+  ])('%p is refused', async (words, exitCode, message) => {
+    const outcome = await run('accounts', ...words);
+    expect(outcome).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
+  });
+});
+
+describe('topup', () => {
+  test('moves money, prints the new balance, and says what for', async () => {
+    await print('topup', 'default', '--usd', '10', '--note', 'first');
+    expect(await print('topup', 'default', '--usd', '0.000000001')).toEqual([
+      {
+        id: expect.stringMatching(/^mov_/),
+        account: 'default',
+        moved_nano_usd: '1',
+        note: null,
+        balance_nano_usd: '10000000001',
+        held_nano_usd: '0',
+      },
+    ]);
+    const { stdout } = await run('topup', 'default', '--usd', '1', '--note', 'third');
+    expect(stdout).toMatch(/^ {2}balance +11\.000000001 USD$/m);
+    expect(stdout).toMatch(/^ {2}note +third$/m);
+    expect(await print('accounts', 'list')).toMatchObject([
+      { balance_nano_usd: '11000000001', topped_up_nano_usd: '11000000001' },
+    ]);
+  });
+
+  test('the same id moves once; another amount under it is refused', async () => {
+    await print('topup', 'default', '--usd', '1', '--id', 'mine');
+    const again = await print('topup', 'default', '--usd', '1', '--id', 'mine');
+    expect(again).toMatchObject([{ id: 'mine', moved_nano_usd: '0', balance_nano_usd: '1000000000' }]);
+    expect((await run('topup', 'default', '--usd', '1', '--id', 'mine')).stdout).toContain('nothing moved now');
+    const other = await run('topup', 'default', '--usd', '2', '--id', 'mine');
+    expect([other.exitCode, other.stdout]).toEqual([1, '']);
+    expect(other.stderr).toContain('To try again safely add --id mine');
+  });
+
+  test('a correction takes away or gives back', async () => {
+    await print('topup', 'default', '--usd', '5');
+    const corrected = await print('accounts', 'correct', 'default', '--usd', '-2', '--note', 'typo');
+    expect(corrected).toMatchObject([{ moved_nano_usd: '-2000000000', balance_nano_usd: '3000000000', note: 'typo' }]);
+    expect(await print('accounts', 'correct', 'default', '--usd', '0.5', '--note', 'sorry')).toMatchObject([
+      { balance_nano_usd: '3500000000' },
+    ]);
+  });
+
+  test.each([
+    [['default'], 2, "required option '--usd <amount>' not specified"],
+    [['default', '--usd', '0'], 2, 'usd: found no money at all'],
+    [['default', '--usd', '-1'], 2, 'usd: found "-1"'],
+    [['default', '--usd', '0.0000000001'], 2, 'expected at most 9 decimal places'],
+    [['gone', '--usd', '1'], 1, 'There is no account with the id "gone"'],
+  ])('%p is refused', async (words, exitCode, message) => {
+    const outcome = await run('topup', ...words);
+    expect(outcome).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,101 @@
+/** Owns the commands `tollgate accounts …`: their flags, and what they print. What they do is in control/. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Json } from '../control/command.ts';
+import { administer } from './administer.ts';
+import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
+import type { CliEnvironment } from './cli-environment.ts';
+import { listAccounts } from './list-accounts.ts';
+import { renderJsonLine, renderTable } from './output.ts';
+import { printMovement } from './print-movement.ts';
+import { capsView, renderCaps, renderUsd } from './render-caps.ts';
+
+interface Flags extends CapFlags {
+  readonly mode?: string;
+  readonly markUp?: string;
+  readonly timeZone?: string;
+  readonly json?: true;
+}
+
+const accountView = z.object({
+  id: z.string(),
+  mode: z.string(),
+  balance_nano_usd: z.string(),
+  held_nano_usd: z.string(),
+  charged_nano_usd: z.string(),
+  mark_up_percent: z.string(),
+  time_zone: z.string(),
+  ...capsView,
+});
+
+/** Adds `accounts` and its commands to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  const accounts = program.command('accounts').description('make and change accounts, which pay for calls');
+
+  accounts
+    .command('list')
+    .description('show all accounts with their money')
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: Flags) => print(environment, await listAccounts(environment), flags));
+
+  for (const [verb, description] of [
+    ['create', 'make an account'],
+    ['set', 'change an account; what is not named stays, and it binds all of its keys at once'],
+  ] as const) {
+    const command = accounts
+      .command(verb)
+      .description(description)
+      .argument('<id>', 'its id: a-z, 0-9, - and _')
+      .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: calls are paid from the balance')
+      .option('--mark-up <percent>', 'what is charged above the price, such as 12.5; -10: a discount')
+      .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin');
+    addCapFlags(command, 'of all of its keys')
+      .option('--json', 'print JSON')
+      .action(async (id: string, flags: Flags, self: Command) => {
+        const { json: _, ...changes } = flags;
+        if (verb === 'set' && Object.keys(changes).length === 0) {
+          self.error('error: nothing to change; expected --mode, --mark-up, --time-zone or a limit');
+        }
+        const given = {
+          id,
+          mode: flags.mode,
+          mark_up_percent: flags.markUp,
+          time_zone: flags.timeZone,
+          ...capArguments(flags),
+        };
+        print(environment, [await administer(environment, `accounts.${verb}`, given)], flags);
+      });
+  }
+
+  accounts
+    .command('correct')
+    .description("put an account's balance right by an entry of its own in the ledger")
+    .argument('<id>', 'the id of the account')
+    .requiredOption('--usd <amount>', 'how much goes back to the account; with a minus sign: is taken from it')
+    .requiredOption('--note <text>', 'why')
+    .option('--json', 'print JSON')
+    .action(async (account: string, flags: { usd: string; note: string; json?: true }) => {
+      const given = { account, usd: flags.usd, note: flags.note };
+      printMovement(environment, await administer(environment, 'accounts.correct', given), flags.json === true);
+    });
+}
+
+function print(environment: CliEnvironment, views: readonly Json[], flags: Flags): void {
+  environment.stdout(flags.json ? views.map(renderJsonLine).join('') : renderAccounts(views));
+}
+
+function renderAccounts(views: readonly Json[]): string {
+  const rows = views
+    .map((view) => accountView.parse(view))
+    .map((account) => [
+      account.id,
+      account.mode,
+      renderUsd(account.balance_nano_usd),
+      renderUsd(account.held_nano_usd),
+      renderUsd(account.charged_nano_usd),
+      `${account.mark_up_percent} %`,
+      account.time_zone,
+      renderCaps(account),
+    ]);
+  return renderTable(['ID', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'LIMITS'], rows);
+}

@@ -1,0 +1,71 @@
+/** Owns the commands `tollgate limits …`: their flags, and what they print. What they do is in control/. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Json } from '../control/command.ts';
+import { viewRule } from '../control/views.ts';
+import { administer } from './administer.ts';
+import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
+import type { CliEnvironment } from './cli-environment.ts';
+import { renderJsonLine, renderTable } from './output.ts';
+import { capsView, renderCaps } from './render-caps.ts';
+import { withReading } from './with-reading.ts';
+
+interface SetFlags extends CapFlags {
+  readonly account?: string;
+  readonly workspace?: string;
+  readonly endUser?: string;
+  readonly model?: string;
+  readonly json?: true;
+}
+
+const ruleView = z.object({ kind: z.string(), id: z.string(), account: z.string().nullable(), ...capsView });
+
+/** Adds `limits` and its commands to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  const limits = program.command('limits').description('bound what accounts, workspaces, end users and models may use');
+
+  limits
+    .command('list')
+    .description('show all limits, those of keys too')
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: { json?: true }) => {
+      const rules = await withReading(environment, (reading) => reading.readLimitRules());
+      print(
+        environment,
+        rules.map(({ subject, caps }) => viewRule(subject, caps)),
+        flags.json === true,
+      );
+    });
+
+  const set = limits
+    .command('set')
+    .description('set the limits of one of --account, --workspace, --end-user or --model; what is not named stays')
+    .option('--account <id>', 'an account; beside --end-user: whose end user it is (default: default)')
+    .option('--workspace <id>', 'a workspace')
+    .option('--end-user <name>', "an end user as callers name it; '*': each one without limits of its own")
+    .option('--model <name>', 'the public name of a model');
+  addCapFlags(set, 'of all of its calls')
+    .option('--json', 'print JSON')
+    .action(async (flags: SetFlags) => {
+      const given = {
+        account: flags.account,
+        workspace: flags.workspace,
+        end_user: flags.endUser,
+        model: flags.model,
+        ...capArguments(flags),
+      };
+      print(environment, [await administer(environment, 'limits.set', given)], flags.json === true);
+    });
+}
+
+function print(environment: CliEnvironment, views: readonly Json[], asJson: boolean): void {
+  environment.stdout(asJson ? views.map(renderJsonLine).join('') : renderRules(views));
+}
+
+function renderRules(views: readonly Json[]): string {
+  if (views.length === 0) return 'There are no limits. Set some: tollgate limits set --help\n';
+  const rows = views
+    .map((view) => ruleView.parse(view))
+    .map((rule) => [rule.kind.replace('_', ' '), rule.id, rule.account ?? '-', renderCaps(rule)]);
+  return renderTable(['OF', 'ID', 'ACCOUNT', 'LIMITS'], rows);
+}

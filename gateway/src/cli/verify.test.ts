@@ -1,0 +1,120 @@
+/** Checks `tollgate verify` and `tollgate backup`: beside a server, without one, and where the ledger does not hold. */
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore, type Store } from '../store/sql/open-store.ts';
+import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { heldCall, settledCall } from '../store/testing/sample-call.ts';
+import { runProgram } from './testing/run-program.ts';
+
+const newFolder = temporaryFolders();
+
+/** A store with one settled call and one that runs. */
+async function openFilledStore(): Promise<{ dataDir: string; store: Store }> {
+  const dataDir = newFolder();
+  const store = await openStore({ dataDir });
+  await store.ledger.hold(heldCall('a', 50n));
+  await store.ledger.settle(settledCall('a', { held: 50n, output: 10 }));
+  await store.ledger.hold(heldCall('b', 50n));
+  return { dataDir, store };
+}
+
+function spoil(path: string): void {
+  const database = new Database(path);
+  database.run('DROP TRIGGER ledger_entry_keeps');
+  database.run('UPDATE ledger_entry SET amount = amount + 1 WHERE seq = 2');
+  database.close();
+}
+
+describe('verify', () => {
+  test('proves the ledger beside a server and without one', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const holds = { exitCode: 0, stdout: 'The ledger holds: 3 entries, 1 settled calls.\n', stderr: '' };
+    expect(await runProgram(dataDir, 'verify')).toEqual(holds);
+    await store.close();
+    expect(await runProgram(dataDir, 'verify')).toEqual(holds);
+    expect(JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout)).toEqual({
+      ok: true,
+      entries: 3,
+      calls: 1,
+      problem: null,
+    });
+  });
+
+  test('fails with the first wrong entry', async () => {
+    const { dataDir, store } = await openFilledStore();
+    await store.close();
+    spoil(join(dataDir, 'tollgate.db'));
+    const message = 'its hash does not follow from what it says and the hash before it';
+    expect(await runProgram(dataDir, 'verify')).toEqual({
+      exitCode: 1,
+      stdout: `The ledger does not hold: entry 2: ${message}.\n`,
+      stderr: '',
+    });
+    const { exitCode, stdout } = await runProgram(dataDir, 'verify', '--json');
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problem: { entry: 2, message } });
+  });
+
+  test('says so where there is no database', async () => {
+    const { exitCode, stderr } = await runProgram(newFolder(), 'verify');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('There is no database at');
+  });
+});
+
+describe('backup', () => {
+  test('is a whole store in one file that only its owner can read, made while the server writes', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const folder = newFolder();
+    const copy = join(folder, 'tollgate.db');
+    let writing = true;
+    const writes = (async () => {
+      for (let count = 0; writing; count++) {
+        await store.ledger.hold(heldCall(`w${count}`, 5n));
+        await store.ledger.settle(settledCall(`w${count}`, { held: 5n, output: 1 }));
+      }
+    })();
+    const outcome = await runProgram(dataDir, 'backup', copy);
+    writing = false;
+    await writes;
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(outcome.stdout).toContain(`bytes to ${copy}; its ledger holds: `);
+    expect(outcome.stdout).toContain('master.key');
+    expect(readdirSync(folder)).toEqual(['tollgate.db']);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    expect((await runProgram(dataDir, 'verify', copy)).exitCode).toBe(0);
+    const restored = await openStore({ dataDir: folder });
+    expect(restored.recovered.voided).toBeGreaterThanOrEqual(1);
+    await restored.close();
+    expect((await runProgram(folder, 'verify')).exitCode).toBe(0);
+    await store.close();
+  });
+
+  test('replaces no file, and leaves none of a ledger that does not hold', async () => {
+    const { dataDir, store } = await openFilledStore();
+    await store.close();
+    const taken = join(newFolder(), 'taken.db');
+    writeFileSync(taken, 'mine');
+    const refused = await runProgram(dataDir, 'backup', taken);
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr).toContain('is there already');
+    spoil(join(dataDir, 'tollgate.db'));
+    const folder = newFolder();
+    const { exitCode, stderr } = await runProgram(dataDir, 'backup', join(folder, 'copy.db'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('entry 2: its hash');
+    expect(readdirSync(folder)).toEqual([]);
+    expect(existsSync(`${taken}.partial`)).toBe(false);
+  });
+
+  test('goes on where a killed one left off, and says in JSON what it made', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const copy = join(newFolder(), 'copy.db');
+    writeFileSync(`${copy}.partial`, 'half');
+    const { stdout } = await runProgram(dataDir, 'backup', copy, '--json');
+    expect(JSON.parse(stdout)).toEqual({ file: copy, bytes: statSync(copy).size, entries: 3, calls: 1 });
+    await store.close();
+  });
+});

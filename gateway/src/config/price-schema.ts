@@ -1,0 +1,45 @@
+/** Owns the shape of a price in the configuration file, and its description. What must hold between members is in resolve-price.ts. */
+import { z } from 'zod';
+import { choice, instant, priceText, wholeNumber } from './scalar-schema.ts';
+
+const rate = (description: string) => priceText.meta({ description });
+
+const rates = {
+  input: rate('Input.'),
+  output: rate('Output.'),
+  cache_read: rate('Input read from a cache; default: as input.').optional(),
+  cache_write: rate('Input written to a cache; default: as input.').optional(),
+  cache_write_5m: rate('Written for five minutes; default: as cache_write.').optional(),
+  cache_write_1h: rate('Written for an hour; default: as cache_write_5m.').optional(),
+  reasoning: rate('Reasoning output; default: as output.').optional(),
+};
+
+const tierSchema = z.strictObject({
+  above: wholeNumber(1).meta({
+    description: 'Tokens of input, those of caches included: a call with more is at these prices as a whole.',
+  }),
+  ...rates,
+});
+
+const pricePeriodSchema = z.strictObject({
+  ...rates,
+  tiers: z
+    .array(tierSchema)
+    .min(1)
+    .meta({ description: 'Other prices for long input, ascending; each is filled from itself as a price is.' })
+    .optional(),
+  from: instant
+    .meta({
+      description: 'When it begins to be in force; before that, the price of the list before it, else the catalogue.',
+    })
+    .optional(),
+});
+
+/** A model's price: one, or a list of several with their beginnings. */
+export const priceSchema = z.union([choice(['free']), pricePeriodSchema, z.array(pricePeriodSchema).min(1)]).meta({
+  description:
+    'USD per million tokens, or the word `free`; or a list of such mappings, each but one with `from`. The price in force when a call arrives counts. Default: the catalogue.',
+});
+
+export type PriceShape = z.output<typeof priceSchema>;
+export type PricePeriodShape = z.output<typeof pricePeriodSchema>;

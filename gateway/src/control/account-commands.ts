@@ -1,0 +1,103 @@
+/** Owns the commands about accounts: who pays, from a balance or on account, at which mark-up. Their money has commands of its own. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { formatNanoUsd } from '../billing/money.ts';
+import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
+import type { Subject } from '../store/limits-port.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
+import { accountMode, givenId, newId, timeZone } from './arguments.ts';
+import { capArguments } from './caps-arguments.ts';
+import { CommandFailure, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
+import { findAccount } from './find.ts';
+import { keepAndBind } from './keep-and-bind.ts';
+import { markUpPercent } from './money-arguments.ts';
+import { chooseRuleChange } from './rule-change.ts';
+import { viewAccount } from './views.ts';
+
+const list = defineCommand(z.strictObject({}), async ({ directory, limits, ledger }) => {
+  const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
+  return [...directory.accounts.values()].map((account) =>
+    viewAccount(account, balances.get(account.id) ?? null, limits.get(subjectOf(account.id))),
+  );
+});
+
+const create = defineCommand(
+  z.strictObject({
+    id: newId,
+    mode: accountMode.default('postpaid'),
+    mark_up_percent: markUpPercent.prefault('0'),
+    time_zone: timeZone.default('UTC'),
+    ...capArguments,
+  }),
+  async (context, given) => {
+    if (context.directory.accounts.has(given.id)) {
+      throw new CommandFailure(
+        `The account ${given.id} is there already. Change it: tollgate accounts set ${given.id} --mode MODE`,
+      );
+    }
+    const account: StoredAccount = {
+      id: given.id,
+      mode: given.mode,
+      markUpPpm: given.mark_up_percent,
+      timeZone: given.time_zone,
+      createdAtMs: context.nowMs(),
+    };
+    const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
+    await keepAndBind(context, [{ of: 'account', isNew: true, account }, ...changes]);
+    return viewAccount(account, null, caps);
+  },
+);
+
+const set = defineCommand(
+  z.strictObject({
+    id: givenId,
+    mode: accountMode.optional(),
+    mark_up_percent: markUpPercent.optional(),
+    time_zone: timeZone.optional(),
+    ...capArguments,
+  }),
+  async (context, given) => {
+    const before = findAccount(context, given.id);
+    const balance = await readBalance(context, before.id);
+    const account: StoredAccount = {
+      ...before,
+      mode: chooseMode(before, given.mode, balance),
+      markUpPpm: given.mark_up_percent ?? before.markUpPpm,
+      timeZone: given.time_zone ?? before.timeZone,
+    };
+    const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
+    const isChanged = !isDeepStrictEqual(before, account);
+    await keepAndBind(context, [...(isChanged ? [{ of: 'account', isNew: false, account } as const] : []), ...changes]);
+    return viewAccount(account, balance, caps);
+  },
+);
+
+/** A balance that is to be enforced cannot begin below zero. @throws CommandFailure where it would. */
+function chooseMode(
+  before: StoredAccount,
+  asked: AccountMode | undefined,
+  balance: AccountBalance | null,
+): AccountMode {
+  const available = balance?.available ?? 0n;
+  if (before.mode === 'postpaid' && asked === 'prepaid' && available < 0n) {
+    const missing = formatNanoUsd(-available);
+    throw new CommandFailure(
+      `The account ${before.id} is ${missing} USD below zero, and a prepaid one cannot be. First: tollgate topup ${before.id} --usd ${missing}`,
+    );
+  }
+  return asked ?? before.mode;
+}
+
+async function readBalance({ ledger }: ControlContext, account: string): Promise<AccountBalance | null> {
+  return (await ledger.readBalances()).find((balance) => balance.account === account) ?? null;
+}
+
+function subjectOf(id: string): Subject {
+  return { kind: 'account', id };
+}
+
+export const ACCOUNT_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['accounts.list', list],
+  ['accounts.create', create],
+  ['accounts.set', set],
+];

@@ -1,0 +1,61 @@
+/** Owns the commands about limit rules of any subject but a key, whose caps are set with the key. */
+import { z } from 'zod';
+import { endUserSubject, type Subject } from '../store/limits-port.ts';
+import { endUserName, givenId, modelName } from './arguments.ts';
+import { capArguments, namesCaps } from './caps-arguments.ts';
+import { CommandFailure, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
+import { findAccount, findWorkspace } from './find.ts';
+import { keepAndBind } from './keep-and-bind.ts';
+import { chooseRuleChange } from './rule-change.ts';
+import { viewRule } from './views.ts';
+
+const list = defineCommand(z.strictObject({}), async ({ policies }) =>
+  (await policies.readLimitRules()).map(({ subject, caps }) => viewRule(subject, caps)),
+);
+
+/** Exactly one subject; an account beside an end user says whose end user it is. */
+const subjectArguments = {
+  account: givenId.optional(),
+  workspace: givenId.optional(),
+  end_user: endUserName.optional(),
+  model: modelName.optional(),
+};
+
+interface GivenSubject {
+  readonly account?: string | undefined;
+  readonly workspace?: string | undefined;
+  readonly end_user?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments }), async (context, given) => {
+  if (!namesCaps(given)) {
+    throw new CommandFailure(
+      'nothing to set; expected at least one of rpm, tpm, concurrency, budget_usd and budget_window',
+      'usage',
+    );
+  }
+  const subject = findSubject(context, given);
+  const { changes, caps } = chooseRuleChange(context, subject, given);
+  await keepAndBind(context, changes);
+  return viewRule(subject, caps);
+});
+
+function findSubject(context: ControlContext, { account, workspace, end_user, model }: GivenSubject): Subject {
+  const named = [workspace, end_user, model].filter((each) => each !== undefined).length;
+  if (named > 1 || (account !== undefined && (workspace ?? model) !== undefined) || (named === 0 && !account)) {
+    throw new CommandFailure(
+      'expected exactly one of account, workspace, end_user and model (an end user may be one of an account)',
+      'usage',
+    );
+  }
+  if (workspace !== undefined) return { kind: 'workspace', id: findWorkspace(context, workspace).id };
+  if (model !== undefined) return { kind: 'model', id: model };
+  const payer = findAccount(context, account ?? 'default').id;
+  return end_user === undefined ? { kind: 'account', id: payer } : endUserSubject(payer, end_user);
+}
+
+export const LIMIT_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['limits.list', list],
+  ['limits.set', set],
+];

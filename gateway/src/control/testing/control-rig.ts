@@ -1,0 +1,107 @@
+/** Owns a world for tests of commands: a disk in memory, what binds calls, and what was told of money and accounts. */
+import { authenticate } from '../../identity/authenticate.ts';
+import { createKeyDirectory, type KeyDirectory } from '../../identity/key-directory.ts';
+import { createKeyHasher } from '../../identity/key-hash.ts';
+import { Secret } from '../../lib/secret.ts';
+import type { Caps, Subject } from '../../store/limits-port.ts';
+import type { StoredAccount } from '../../store/policy-port.ts';
+import type { ControlReply } from '../command.ts';
+import { type Control, createControl } from '../control.ts';
+import { createMemoryDisk, type MemoryDisk } from './memory-disk.ts';
+
+export interface ControlRig {
+  readonly disk: MemoryDisk;
+  readonly directory: KeyDirectory;
+  readonly control: Control;
+  /** The rules that bind calls, by `kind:id`. */
+  readonly inForce: Map<string, Caps>;
+  /** Every rule that was put or taken away, by `kind:id`. */
+  readonly putRules: string[];
+  readonly credits: { readonly account: string; readonly amount: bigint }[];
+  readonly boundAccounts: StoredAccount[];
+  /** The present; commands read it. */
+  nowMs: number;
+  /** The result of a command that must succeed. */
+  run(name: string, given?: object): Promise<Record<string, unknown>>;
+  /** The reply of a command that must not. */
+  refusal(name: string, given: unknown): Promise<Extract<ControlReply, { ok: false }>>;
+  /** The id of the key that a text opens, or why it opens none. */
+  knock(keyText: unknown): string;
+}
+
+const HASH = createKeyHasher(new Secret('5a'.repeat(32)));
+
+/** A world as a first start leaves it. */
+export function createControlRig(): ControlRig {
+  const disk = createMemoryDisk();
+  const directory = createKeyDirectory(HASH, {
+    accounts: [...disk.accounts.values()],
+    workspaces: [...disk.workspaces.values()],
+    keys: [],
+  });
+  const inForce = new Map<string, Caps>();
+  const putRules: string[] = [];
+  const credits: { account: string; amount: bigint }[] = [];
+  const boundAccounts: StoredAccount[] = [];
+  const placeOf = ({ kind, id }: Subject) => `${kind}:${id}`;
+  const rig: ControlRig = {
+    disk,
+    directory,
+    inForce,
+    putRules,
+    credits,
+    boundAccounts,
+    nowMs: 1_790_000_000_000,
+    control: createControl({
+      policies: disk.policies,
+      ledger: disk.ledger,
+      directory,
+      limits: {
+        get: (subject) => inForce.get(placeOf(subject)) ?? null,
+        put(subject, caps) {
+          putRules.push(placeOf(subject));
+          if (caps === null) inForce.delete(placeOf(subject));
+          else inForce.set(placeOf(subject), caps);
+        },
+      },
+      credit: (account, amount) => void credits.push({ account, amount }),
+      bindAccount: (account) => void boundAccounts.push(account),
+      nowMs: () => rig.nowMs,
+    }),
+    async run(name, given = {}) {
+      const reply = await rig.control.run(name, given);
+      if (!reply.ok) throw new Error(reply.message);
+      return reply.result as Record<string, unknown>;
+    },
+    async refusal(name, given) {
+      const reply = await rig.control.run(name, given);
+      if (reply.ok) throw new Error('it was done');
+      return reply;
+    },
+    knock(keyText) {
+      const found = authenticate(directory, String(keyText), rig.nowMs);
+      return typeof found === 'string' ? found : found.keyId;
+    },
+  };
+  return rig;
+}
+
+/** What binds calls, and what is on the disk: whatever was done, they must be the same. */
+export function bothSides({ disk, directory, inForce }: ControlRig): readonly [bound: object, kept: object] {
+  return [
+    {
+      keys: [...directory.keys.values()],
+      workspaces: [...directory.workspaces.values()],
+      accounts: [...directory.accounts.values()],
+      rules: [...inForce].sort(([one], [other]) => (one < other ? -1 : 1)),
+    },
+    {
+      keys: [...disk.keys.values()],
+      workspaces: [...disk.workspaces.values()],
+      accounts: [...disk.accounts.values()],
+      rules: [...disk.rules]
+        .map(([place, { caps }]) => [place, caps])
+        .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
+    },
+  ];
+}

@@ -1,0 +1,87 @@
+/** Owns a disk in memory for tests of commands: policy and money, each write a turn of the event loop, failing when told to. */
+import type { AccountBalance, Ledger, Movement } from '../../store/ledger-port.ts';
+import type { LimitRule, PolicyBook, PolicyChange, StoredAccount } from '../../store/policy-port.ts';
+import type { StoredKey, StoredWorkspace } from '../../store/ports.ts';
+
+export interface MemoryDisk {
+  /** While it is, nothing can be written. */
+  full: boolean;
+  readonly keys: Map<string, StoredKey>;
+  readonly workspaces: Map<string, StoredWorkspace>;
+  readonly accounts: Map<string, StoredAccount>;
+  /** By `kind:id` of the subject. */
+  readonly rules: Map<string, LimitRule>;
+  readonly balances: Map<string, AccountBalance>;
+  readonly movements: Movement[];
+  readonly policies: PolicyBook;
+  readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
+}
+
+const ACCOUNT: StoredAccount = { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 };
+const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
+
+/** The balance of an account that nothing has moved. */
+export function emptyBalance(account: string): AccountBalance {
+  return { account, mode: 'postpaid', available: 0n, held: 0n, charged: 0n, absorbed: 0n, toppedUp: 0n };
+}
+
+/** A disk as a first start leaves it. */
+export function createMemoryDisk(): MemoryDisk {
+  const disk: MemoryDisk = {
+    full: false,
+    keys: new Map(),
+    workspaces: new Map([[WORKSPACE.id, WORKSPACE]]),
+    accounts: new Map([[ACCOUNT.id, ACCOUNT]]),
+    rules: new Map(),
+    balances: new Map(),
+    movements: [],
+    policies: {
+      readKeys: async () => [...disk.keys.values()],
+      readWorkspaces: async () => [...disk.workspaces.values()],
+      readAccounts: async () => [...disk.accounts.values()],
+      readLimitRules: async () => [...disk.rules.values()],
+      async keep(changes) {
+        await waitForWrite(disk);
+        for (const change of changes) take(disk, change);
+      },
+    },
+    ledger: {
+      topup: (movement) => move(disk, movement, movement.amount),
+      correct: (movement) => move(disk, movement, 0n),
+      readBalances: async () => [...disk.balances.values()],
+    },
+  };
+  return disk;
+}
+
+async function waitForWrite(disk: MemoryDisk): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (disk.full) throw new Error('the disk is full');
+}
+
+function take(disk: MemoryDisk, change: PolicyChange): void {
+  switch (change.of) {
+    case 'key':
+      return void disk.keys.set(change.key.id, change.key);
+    case 'workspace':
+      return void disk.workspaces.set(change.workspace.id, change.workspace);
+    case 'account':
+      return void disk.accounts.set(change.account.id, change.account);
+    case 'rule': {
+      const { subject, caps } = change;
+      const place = `${subject.kind}:${subject.id}`;
+      if (caps !== null) disk.rules.set(place, { subject, caps });
+      else if (!disk.rules.delete(place)) throw new Error(`there is no rule of ${place}`);
+    }
+  }
+}
+
+async function move(disk: MemoryDisk, movement: Movement, toppedUp: bigint): Promise<AccountBalance> {
+  await waitForWrite(disk);
+  const before = disk.balances.get(movement.account) ?? emptyBalance(movement.account);
+  if (disk.movements.some(({ id }) => id === movement.id)) return before;
+  disk.movements.push(movement);
+  const after = { ...before, available: before.available + movement.amount, toppedUp: before.toppedUp + toppedUp };
+  disk.balances.set(movement.account, after);
+  return after;
+}

@@ -1,0 +1,112 @@
+/**
+ * Owns the money of one call from its hold to its one settlement: what is held, what a stream may go on to produce, and how
+ * the end is split. Decides no caps and keeps no ledger; both are asked.
+ */
+
+import type { Admission } from '../admission/admission.ts';
+import { costNanoUsd } from '../billing/cost.ts';
+import type { NanoUsd } from '../billing/money.ts';
+import type { Price } from '../billing/price.ts';
+import { type HoldSlice, type HoldWish, nextSlice } from '../billing/reserve.ts';
+import { missingFromHold, settleHold } from '../billing/settle-hold.ts';
+import type { Usage } from '../generation/usage.ts';
+import type { Ledger } from '../store/ledger-port.ts';
+import type { CallRecord } from '../store/ports.ts';
+
+export interface CallMoneyParts {
+  readonly admission: Admission;
+  readonly ledger: Ledger;
+  /** With the account's mark-up; null: the model has none, and nothing that binds needs one. */
+  readonly price: Price | null;
+  readonly wish: HoldWish | null;
+  readonly slice: HoldSlice;
+  /** On the disk: before it, no byte goes to the client. */
+  readonly durable: Promise<void>;
+}
+
+export class CallMoney {
+  readonly price: Price | null;
+  readonly durable: Promise<void>;
+  readonly #parts: CallMoneyParts;
+  #held: NanoUsd;
+  #slice: HoldSlice;
+  #extensions = 0;
+  #ended = false;
+
+  constructor(parts: CallMoneyParts) {
+    this.#parts = parts;
+    this.price = parts.price;
+    this.durable = parts.durable;
+    this.#held = parts.slice.amount;
+    this.#slice = parts.slice;
+  }
+
+  /** A stream that is to be kept within its slices. */
+  get isMetered(): boolean {
+    return this.#slice.extendAtTokens !== null;
+  }
+
+  /** How many output tokens may go out before the next slice is held; infinite where nothing has to be metered. */
+  get allowedTokens(): number {
+    const { outputTokens, extendAtTokens } = this.#slice;
+    return extendAtTokens === null ? Number.POSITIVE_INFINITY : Math.max(outputTokens, extendAtTokens);
+  }
+
+  /** The next slice of a stream that has produced so many tokens; null: it is not due. */
+  dueSlice(producedTokens: number): HoldSlice | null {
+    const { wish } = this.#parts;
+    return wish === null || this.#ended ? null : nextSlice(wish, this.#slice.outputTokens, producedTokens);
+  }
+
+  /** Takes the slice: true once it is durable, false where the caps do not allow it. Rejects where it cannot be kept. */
+  async extend(slice: HoldSlice): Promise<boolean> {
+    if (this.#ended) return false;
+    const asked = this.#parts.admission.extend(slice.amount, Date.now());
+    if (!(asked instanceof Promise ? await asked : asked) || this.#ended) return false;
+    await this.#noteExtension(slice.amount);
+    this.#slice = slice;
+    return true;
+  }
+
+  /** How far the stream has come, for whoever must settle it if this process dies. */
+  checkpoint(usage: Usage): void {
+    const { ledger, admission } = this.#parts;
+    if (this.#ended || this.price === null) return;
+    // Its loss costs the operator at most what came since the one before; the next write says whether the disk is away.
+    ledger
+      .checkpoint({ call_id: admission.callId, usage, cost: costNanoUsd(usage, this.price) })
+      .catch(() => undefined);
+  }
+
+  /**
+   * Ends the hold: `cost` null is a call without a price, `tokens` are all it used, the record states the cost. Resolves when
+   * record and post are on disk. What the caps do not cover of the cost, the operator bears. A second end throws.
+   */
+  async settle(cost: NanoUsd | null, tokens: number, record: CallRecord): Promise<void> {
+    const { ledger, admission } = this.#parts;
+    if (this.#ended) throw new Error(`the money of call ${admission.callId} is settled already`);
+    this.#ended = true;
+    const missing = missingFromHold(this.#held, cost ?? 0n);
+    const asked = missing === 0n ? 0n : admission.extendUpTo(missing, Date.now());
+    const extensible = asked instanceof Promise ? await asked : asked;
+    const { extension, posted, released, absorbed } = settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
+    const extended = extension === 0n ? null : this.#noteExtension(extension);
+    try {
+      await Promise.all([extended, ledger.settle({ record, posted, released, absorbed })]);
+    } finally {
+      await admission.settle(posted, tokens, Date.now());
+    }
+  }
+
+  async #noteExtension(amount: NanoUsd): Promise<void> {
+    this.#held += amount;
+    this.#extensions += 1;
+    const { ledger, admission } = this.#parts;
+    try {
+      await ledger.extend(admission.callId, this.#extensions, amount);
+    } catch (fault) {
+      this.#held -= amount;
+      throw fault;
+    }
+  }
+}

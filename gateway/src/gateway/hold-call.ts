@@ -1,0 +1,101 @@
+/** Owns a call's admission to its limits: one decision over every cap that binds it, one hold. Contract, 5 and 8. */
+import { type Admitted, admitCall } from '../admission/admission.ts';
+import { refusalOf } from '../admission/refusal-words.ts';
+import type { Price } from '../billing/price.ts';
+import { priceAt } from '../billing/price-book.ts';
+import { chooseHold, type HoldSlice, type HoldWish } from '../billing/reserve.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import type { BindingCaps } from '../store/limits-port.ts';
+import { CallMoney } from './call-money.ts';
+import { draftRecord } from './draft-record.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import type { RoutedCall } from './plan-call.ts';
+
+/** An image, a sound or a page in tokens, for the hold alone. */
+const MEDIA_TOKENS = 1_600;
+/** More answers at once are no upstream's to give (wire reference A.2). */
+const ANSWERS_MAX = 128;
+const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
+
+/**
+ * Takes what the call needs of its limits and its money; `call.money` is set then. Throws CallFailure where it may not have
+ * it; then nothing is taken. Answers without a turn of the event loop where the limits do.
+ */
+export function holdCall(routed: RoutedCall): void | Promise<void> {
+  const { call, gate, route } = routed;
+  const { principal, facts } = call;
+  if (principal === null || facts === null)
+    throw new Error('a call holds nothing before its caller is known and it was read');
+  const { desk } = gate;
+  const { account, keyId, workspaceId } = principal;
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser: facts.endUser, model: route.model };
+  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs);
+  const price = priceOf(routed, binding, account);
+  const wish = price === null ? null : wishOf(routed, price);
+  const slice = wish === null ? NOTHING : chooseHold(wish);
+  const claim = {
+    callId: call.requestId,
+    binding,
+    prepaidAccount: account.mode === 'prepaid' ? account.id : null,
+    tokens: wish?.inputTokens ?? inputTokensOf(routed),
+    amount: slice.amount,
+  };
+  const admitted = admitCall(desk.limits, claim, Date.now());
+  const take = (outcome: Admitted) => takeHold(routed, outcome, { price, wish, slice });
+  return admitted instanceof Promise ? admitted.then(take) : take(admitted);
+}
+
+function takeHold(
+  { call, gate }: RoutedCall,
+  admitted: Admitted,
+  held: { readonly price: Price | null; readonly wish: HoldWish | null; readonly slice: HoldSlice },
+): void {
+  if (admitted.kind === 'refused') {
+    call.standing = admitted.standing;
+    throw refusalOf(admitted.refusal);
+  }
+  const { admission } = admitted;
+  call.standing = admission.standing;
+  const { ledger } = gate.desk;
+  const draft = draftRecord(call, held.price?.version ?? null);
+  const durable = ledger.hold({ draft, amount: held.slice.amount });
+  // Awaited before the first byte goes out; until then its failure is nobody's surprise.
+  durable.catch(() => undefined);
+  call.money = new CallMoney({ ...held, admission, ledger, durable });
+}
+
+/** With the account's mark-up; null: none is known, and nothing that binds needs one. */
+function priceOf(
+  { call, gate, route }: RoutedCall,
+  binding: readonly BindingCaps[],
+  { mode, markUpPpm }: { readonly mode: string; readonly markUpPpm: number },
+): Price | null {
+  const listed = priceAt(route.prices, call.atMs);
+  if (listed !== null) return gate.desk.priced(listed, markUpPpm);
+  if (mode !== 'prepaid' && binding.every(({ caps }) => caps.budget === null)) return null;
+  throw new CallFailure(
+    'unpriced',
+    `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+  );
+}
+
+function wishOf(routed: RoutedCall, price: Price): HoldWish {
+  return {
+    mode: 'adaptive',
+    stream: routed.call.facts?.stream === true,
+    inputTokens: inputTokensOf(routed),
+    outputTokensMax: outputTokensMax(routed),
+    price,
+  };
+}
+
+function inputTokensOf({ call }: RoutedCall): number {
+  return estimateTokens(call.facts?.inputBytes ?? 0) + (call.facts?.mediaParts ?? 0) * MEDIA_TOKENS;
+}
+
+/** All answers together; null: nobody bounds them. */
+function outputTokensMax({ call, route }: RoutedCall): number | null {
+  const one = call.facts?.outputTokensMax ?? route.traits.outputTokensMax;
+  const answers = Math.min(ANSWERS_MAX, Math.max(1, Math.floor(call.facts?.answers ?? 1)));
+  return one === null ? null : Math.min(Number.MAX_SAFE_INTEGER, one * answers);
+}

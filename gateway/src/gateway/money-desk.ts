@@ -1,0 +1,17 @@
+/** Owns what the line is given for money and limits, joined by the composition root. Holds no logic. */
+import type { Limits } from '../admission/admission.ts';
+import type { LimitRules } from '../admission/limit-rules.ts';
+import type { Price } from '../billing/price.ts';
+import type { Ledger } from '../store/ledger-port.ts';
+import type { LearntRatio } from './learnt-ratio.ts';
+
+export interface MoneyDesk {
+  readonly ledger: Ledger;
+  readonly limits: Limits;
+  readonly rules: LimitRules;
+  readonly ratio: LearntRatio;
+  /** The IANA zone of an account's windows. */
+  timeZoneOf(accountId: string): string;
+  /** A price with an account's mark-up; the same object every time. */
+  priced(price: Price, markUpPpm: number): Price;
+}

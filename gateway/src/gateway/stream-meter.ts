@@ -1,0 +1,87 @@
+/**
+ * Owns keeping a stream within what is held for it: asks for the next slice before the last one is used up, holds back what
+ * nothing covers, and tells how far the stream has come. Sends nothing itself.
+ */
+import { CallFailure } from '../errors/call-failure.ts';
+import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
+import type { StreamObserver } from '../protocols/protocol.ts';
+import type { CallMoney } from './call-money.ts';
+
+export interface MeterParts {
+  readonly money: CallMoney;
+  readonly observer: StreamObserver;
+  /** Tokens in so many bytes of this model's output. */
+  tokensIn(bytes: number): number;
+  /** Our estimate of the prompt, until upstream counts it. */
+  readonly inputTokens: number;
+  /** What was held back may go out. */
+  onGranted(): void;
+  /** The stream must end here. */
+  onRefused(failure: CallFailure): void;
+}
+
+/** How often a stream's progress is noted for the case that this process dies. Money design, "Life of a call". */
+const CHECKPOINT_TOKENS = 2_000;
+const CHECKPOINT_MS = 5_000;
+
+export class StreamMeter {
+  readonly #parts: MeterParts;
+  #asking = false;
+  #checkedTokens = 0;
+  #checkedMs = performance.now();
+
+  constructor(parts: MeterParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether all that upstream has produced so far is held for. Where it is not, one of the two outcomes follows. */
+  covers(): boolean {
+    const { money, observer, tokensIn } = this.#parts;
+    const facts = observer.facts();
+    const produced = tokensIn(facts.outputBytes);
+    this.#checkpoint(produced, facts.usageSoFar);
+    if (!this.#asking) this.#ask(produced);
+    return produced <= money.allowedTokens;
+  }
+
+  #ask(produced: number): void {
+    const { money, onRefused } = this.#parts;
+    const slice = money.dueSlice(produced);
+    if (slice === null) return;
+    this.#asking = true;
+    money.extend(slice).then(
+      (granted) => {
+        this.#asking = false;
+        this.#goOn(granted);
+      },
+      (cause: unknown) =>
+        onRefused(new CallFailure('store_away', 'the call could not be paid for further; try again', { cause })),
+    );
+  }
+
+  /** More may have come while the slice was asked for. */
+  #goOn(granted: boolean): void {
+    const { money, observer, tokensIn, onGranted, onRefused } = this.#parts;
+    const produced = tokensIn(observer.facts().outputBytes);
+    if (produced <= money.allowedTokens) onGranted();
+    else if (granted) this.#ask(produced);
+    else onRefused(outOfMoney());
+  }
+
+  #checkpoint(produced: number, usageSoFar: Usage | null): void {
+    const nowMs = performance.now();
+    const isDue = produced - this.#checkedTokens >= CHECKPOINT_TOKENS || nowMs - this.#checkedMs >= CHECKPOINT_MS;
+    if (!isDue || produced === this.#checkedTokens) return;
+    this.#checkedTokens = produced;
+    this.#checkedMs = nowMs;
+    const before = usageSoFar ?? { ...ZERO_USAGE, input: this.#parts.inputTokens };
+    this.#parts.money.checkpoint({ ...before, output: Math.max(before.output, produced) });
+  }
+}
+
+function outOfMoney(): CallFailure {
+  return new CallFailure(
+    'quota_exceeded',
+    'insufficient quota: the balance or the budget of this API key does not cover more of this answer; it ends here',
+  );
+}

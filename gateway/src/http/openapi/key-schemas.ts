@@ -1,0 +1,53 @@
+/** Owns the OpenAPI schemas of what a key is told about itself. */
+import { count, flag, listOf, type OpenapiPart, orNull, refTo, shape, text, words } from './schema-parts.ts';
+
+const time = (description: string): OpenapiPart => ({ type: 'string', format: 'date-time', description });
+const amount = (description: string): OpenapiPart => {
+  return { type: 'string', pattern: '^-?[0-9]+$', description: `${description} Integer nano-USD (10^-9 USD) as text.` };
+};
+
+export const KEY_SCHEMAS: OpenapiPart = {
+  Key: shape(
+    'The calling key: what it may do, and which limits bind each of its calls.',
+    {
+      object: { const: 'key' },
+      id: text('Names the key; no secret.'),
+      name: text('What its owner calls it.'),
+      workspace: text('The workspace it belongs to.'),
+      account: text('The account that pays.'),
+      mode: words(['postpaid', 'prepaid'], 'Whether calls are paid from the balance.'),
+      balance_nano_usd: orNull(amount('What a prepaid account can still spend.')),
+      scopes: listOf(words(['inference', 'usage', 'admin'], 'One scope.'), 'What the key may be used for.'),
+      models: orNull(listOf(text('A name; * stands for any run of characters.'), 'The models it may use.')),
+      strict: flag('A call is refused for what a translation between the formats would drop.'),
+      expires_at: orNull(time('When the key ends.')),
+      limits: listOf(refTo('KeyLimit'), 'Of the key, its workspace and its account; each of them binds.'),
+    },
+    ['object', 'id', 'scopes', 'expires_at', 'limits'],
+  ),
+  KeyLimit: shape(
+    'The limits of one of those that bind the key. A null one is none.',
+    {
+      of: words(['key', 'workspace', 'account'], 'Whose limits these are.'),
+      id: text('Its id.'),
+      rpm: orNull(count('Requests per minute.', 1)),
+      tpm: orNull(count('Tokens per minute.', 1)),
+      concurrency: orNull(count('Calls at once.', 1)),
+      budget: orNull(refTo('KeyBudget')),
+    },
+    ['of', 'id', 'rpm', 'tpm', 'concurrency', 'budget'],
+  ),
+  KeyBudget: shape(
+    'What calls may cost in a window, and what of it is left. Remaining is the amount less what is spent and held, or 0.',
+    {
+      window: words(['day', 'week', 'month', 'total'], "In the account's time zone."),
+      amount_nano_usd: amount('The whole budget.'),
+      spent_nano_usd: amount('What calls of the window have cost.'),
+      held_nano_usd: amount('What running calls hold.'),
+      remaining_nano_usd: amount('What new calls may cost.'),
+      starts_at: orNull(time('When the window began.')),
+      resets_at: orNull(time('When the next window begins.')),
+    },
+    ['window', 'amount_nano_usd', 'spent_nano_usd', 'held_nano_usd', 'remaining_nano_usd', 'resets_at'],
+  ),
+};

@@ -1,0 +1,113 @@
+/**
+ * Owns one window of one budget: what is settled in it, what running calls hold of it, which marks it has been told to have
+ * reached. Knows no call and no calendar.
+ */
+import { type BindingCaps, BUDGET_MARKS, type BudgetMark, type BudgetWindow, type Subject } from '../limits-port.ts';
+
+/** Change it only through the functions here. */
+export interface WindowState {
+  readonly subject: Subject;
+  readonly window: BudgetWindow;
+  readonly startMs: number;
+  /** Null: never. */
+  readonly endMs: number | null;
+  /** Nano-USD; as the rule last had it. */
+  cap: bigint;
+  settled: bigint;
+  held: bigint;
+  /** False: it must be seeded before it admits; running calls go on with what was known. */
+  known: boolean;
+  /** How many of the marks it has reached. */
+  marks: number;
+}
+
+/** A budget as a call's caps name it. */
+export interface BudgetBinding extends BindingCaps {
+  readonly caps: BindingCaps['caps'] & { readonly budget: NonNullable<BindingCaps['caps']['budget']> };
+}
+
+export function hasBudget(binding: BindingCaps): binding is BudgetBinding {
+  return binding.caps.budget !== null;
+}
+
+/** Enough for calls that began before the window turned and come after it. */
+const WINDOWS_KEPT = 2;
+
+/**
+ * The window that binds now; null: it must be seeded. A budget that was known in a window that has ended goes on with
+ * nothing settled in the next.
+ */
+export function currentWindow(windows: WindowState[], binding: BudgetBinding): WindowState | null {
+  const found = findWindow(windows, binding);
+  if (found !== undefined) {
+    if (!found.known) return null;
+    found.cap = binding.caps.budget.amount;
+    return found;
+  }
+  const { window } = binding.caps.budget;
+  const goesOn = windows.some(
+    ({ known, endMs, window: before }) =>
+      known && before === window && endMs !== null && endMs <= binding.windowStartMs,
+  );
+  return goesOn ? addWindow(windows, binding, 0n) : null;
+}
+
+export function findWindow(windows: readonly WindowState[], binding: BudgetBinding): WindowState | undefined {
+  const { windowStartMs, caps } = binding;
+  return windows.find(({ startMs, window }) => startMs === windowStartMs && window === caps.budget.window);
+}
+
+/** Makes a window known, where it is not. What it has reached by then was told before, or never will be. */
+export function seedWindow(windows: WindowState[], binding: BudgetBinding, settled: bigint): void {
+  const found = findWindow(windows, binding);
+  if (found === undefined) {
+    addWindow(windows, binding, settled);
+  } else if (!found.known) {
+    found.cap = binding.caps.budget.amount;
+    found.settled = settled;
+    found.known = true;
+    found.marks = marksReached(found);
+  }
+}
+
+function addWindow(windows: WindowState[], binding: BudgetBinding, settled: bigint): WindowState {
+  const { subject, windowStartMs, windowEndMs, caps } = binding;
+  const { window, amount } = caps.budget;
+  const added = { subject, window, startMs: windowStartMs, endMs: windowEndMs, cap: amount, settled, held: 0n };
+  const state: WindowState = { ...added, known: true, marks: 0 };
+  state.marks = marksReached(state);
+  // Calls that hold of a window that is let go keep it by themselves.
+  if (windows.length >= WINDOWS_KEPT) windows.shift();
+  windows.push(state);
+  windows.sort((one, other) => one.startMs - other.startMs);
+  return state;
+}
+
+/** Nano-USD that can still be held; below 0 where the cap was lowered. */
+export function roomOf({ settled, held, cap }: WindowState): bigint {
+  return cap - settled - held;
+}
+
+/** The marks that what is settled has newly reached. They are not answered again. */
+export function newMarks(state: WindowState): readonly BudgetMark[] {
+  const next = BUDGET_MARKS[state.marks];
+  if (next === undefined || state.settled * 100n < state.cap * BigInt(next)) return [];
+  const before = state.marks;
+  state.marks = marksReached(state);
+  return BUDGET_MARKS.slice(before, state.marks);
+}
+
+/** As `newMarks`, of a call that was refused: 100, where what is settled alone leaves no room for it. */
+export function marksOfRefusal(state: WindowState, amount: bigint): readonly BudgetMark[] {
+  const { settled, cap } = state;
+  if (state.marks !== BUDGET_MARKS.length - 1 || amount > cap || settled + amount <= cap) return [];
+  state.marks = BUDGET_MARKS.length;
+  return [100];
+}
+
+function marksReached({ settled, cap }: WindowState): number {
+  const hundredfold = settled * 100n;
+  let reached = 0;
+  for (const mark of BUDGET_MARKS) if (hundredfold >= cap * BigInt(mark)) reached += 1;
+  return reached;
+}

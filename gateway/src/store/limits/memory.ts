@@ -1,0 +1,167 @@
+/**
+ * Owns the limits of one process, in memory: whom they bind, what running calls hold, and that each call gives it back once.
+ * What is settled comes from the ledger, by seeding, and is not kept here for good.
+ */
+import {
+  type BudgetMark,
+  type BudgetReached,
+  EVERY_END_USER,
+  type LimitClaim,
+  type LimitDecision,
+  type LimitStore,
+  type Subject,
+} from '../limits-port.ts';
+import { findWindow, hasBudget, marksOfRefusal, newMarks, seedWindow, type WindowState } from './budget-window.ts';
+import { type Balance, bearable, giveBack, type Holding, holdMore, takeAll } from './holding.ts';
+import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
+import { type Place, readStanding, refuseBalance, weighClaim } from './weigh-claim.ts';
+
+interface Settings {
+  /** From when on a call that was not released is taken for lost: above the longest that a call may run. */
+  readonly leaseMs: number;
+  /** Told of each mark that a budget reaches. Must not throw. */
+  onBudgetReached(reached: BudgetReached): void;
+}
+
+export interface MemoryLimits extends LimitStore {
+  /** Synchronous, as all of it is. */
+  acquire(claim: LimitClaim, nowMs: number): LimitDecision;
+  extend(callId: string, amount: bigint, nowMs: number): boolean;
+  extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
+  release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
+  sweep(nowMs: number): number;
+  /** How many things it keeps: what is bounded. */
+  size(): { readonly subjects: number; readonly calls: number };
+}
+
+const IDLE_LOOKS_PER_SWEEP = 10_000;
+
+/** An empty store: every budget and balance must be seeded before it admits. */
+export function createMemoryLimits({ leaseMs, onBudgetReached }: Settings): MemoryLimits {
+  const book = createSubjectBook();
+  const balances = new Map<string, Balance>();
+  const holdings = new Map<string, Holding>();
+
+  function tellMarks(state: WindowState, marks: readonly BudgetMark[]): void {
+    const { subject, window, startMs: windowStartMs, settled, cap: amount } = state;
+    for (const mark of marks) onBudgetReached({ subject, window, windowStartMs, mark, settled, amount });
+  }
+
+  function end(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
+    giveBack(holding, charged, tokens, nowMs);
+    for (const budget of holding.budgets) tellMarks(budget, newMarks(budget));
+  }
+
+  return {
+    acquire(claim, nowMs) {
+      checkAmounts(claim.amount, claim.tokens);
+      if (holdings.has(claim.callId)) throw new Error(`call ${claim.callId} holds its limits already`);
+      const places = openPlaces(book, claim, nowMs);
+      const { prepaidAccount: account, amount } = claim;
+      const balance = account === null ? null : (balances.get(account) ?? null);
+      const weighed = weighClaim(places, claim, nowMs);
+      const lacking = account !== null && balance?.known === true && amount > 0n && balance.available < amount;
+      const refusal = lacking && weighed.refusal?.retryAfterMs !== null ? refuseBalance(account) : weighed.refusal;
+      if (refusal !== null) {
+        for (const { budget } of places) if (budget !== null) tellMarks(budget, marksOfRefusal(budget, amount));
+        return { kind: 'refused', refusal, standing: readStanding(places, nowMs) };
+      }
+      const unseededAccount = balance?.known === true ? null : account;
+      if (weighed.unseeded.length > 0 || unseededAccount !== null)
+        return { kind: 'unseeded', budgets: weighed.unseeded, account: unseededAccount };
+      holdings.set(claim.callId, takeAll(places, balance, claim, nowMs, nowMs + leaseMs));
+      return { kind: 'admitted', standing: readStanding(places, nowMs) };
+    },
+    extend(callId, amount) {
+      checkAmounts(amount, 0);
+      const holding = holdings.get(callId);
+      if (holding === undefined || bearable(holding, amount) < amount) return false;
+      holdMore(holding, amount);
+      return true;
+    },
+    extendUpTo(callId, amount) {
+      checkAmounts(amount, 0);
+      const holding = holdings.get(callId);
+      if (holding === undefined) return 0n;
+      const granted = bearable(holding, amount);
+      holdMore(holding, granted);
+      return granted;
+    },
+    release(callId, charged, tokens, nowMs) {
+      checkAmounts(charged, tokens);
+      const holding = holdings.get(callId);
+      if (holding === undefined) return false;
+      const isBound = holding.balance !== null || holding.budgets.length > 0;
+      if (isBound && charged > holding.amount) {
+        throw new RangeError(
+          `call ${callId}: found a charge of ${charged} nano-USD, expected at most the ${holding.amount} that it holds; extend it first`,
+        );
+      }
+      holdings.delete(callId);
+      end(holding, charged, tokens, nowMs);
+      return true;
+    },
+    credit(account, amount) {
+      const balance = balances.get(account);
+      if (balance?.known === true) balance.available += amount;
+    },
+    seedBudget(binding, settled) {
+      if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);
+      seedWindow(book.expect(binding.subject).windows, binding, settled);
+    },
+    seedBalance(account, available) {
+      const balance = balances.get(account);
+      if (balance === undefined) balances.set(account, { available, known: true });
+      else if (!balance.known) Object.assign(balance, { available, known: true });
+    },
+    forgetBudget(subject) {
+      for (const { windows } of meantBy(book, subject)) for (const window of windows) window.known = false;
+    },
+    forgetBalance(account) {
+      const balance = balances.get(account);
+      if (balance !== undefined) balance.known = false;
+    },
+    readBudget(binding) {
+      if (!hasBudget(binding)) return null;
+      const state = book.find(binding.subject);
+      const found = state === undefined ? undefined : findWindow(state.windows, binding);
+      return found?.known === true ? { settled: found.settled, held: found.held } : null;
+    },
+    sweep(nowMs) {
+      let lost = 0;
+      for (const [callId, holding] of holdings) {
+        if (holding.leaseEndsMs > nowMs) continue;
+        holdings.delete(callId);
+        end(holding, 0n, null, nowMs);
+        lost += 1;
+      }
+      book.forgetIdle(nowMs, IDLE_LOOKS_PER_SWEEP);
+      return lost;
+    },
+    size: () => ({ subjects: book.size(), calls: holdings.size }),
+  };
+}
+
+function openPlaces(book: SubjectBook, { binding }: LimitClaim, nowMs: number): Place[] {
+  const places: Place[] = [];
+  for (const each of binding) {
+    const state = book.open(each.subject, nowMs);
+    state.usedAtMs = nowMs;
+    places.push({ binding: each, state, budget: null });
+  }
+  return places;
+}
+
+/** The subject itself; of an account's end users in general, all of them. */
+function meantBy(book: SubjectBook, { kind, id }: Subject): Iterable<SubjectState> {
+  if (kind === 'end_user' && id.endsWith(`/${EVERY_END_USER}`))
+    return book.below(kind, id.slice(0, -EVERY_END_USER.length));
+  const state = book.find({ kind, id });
+  return state === undefined ? [] : [state];
+}
+
+function checkAmounts(amount: bigint, tokens: number): void {
+  if (amount < 0n) throw new RangeError(`amount: found ${amount} nano-USD, expected 0 or more`);
+  if (!Number.isSafeInteger(tokens) || tokens < 0)
+    throw new RangeError(`tokens: found ${tokens}, expected a whole number, 0 or more`);
+}

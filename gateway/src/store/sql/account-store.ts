@@ -1,0 +1,46 @@
+/** Owns how accounts lie in their table, and the statements that read and change them. Their money is the ledger's. */
+import type { CompiledQuery, Kysely } from 'kysely';
+import type { AccountMode } from '../ledger-port.ts';
+import type { StoredAccount } from '../policy-port.ts';
+import type { Tables } from './tables.ts';
+
+export interface AccountRow {
+  readonly id: string;
+  readonly created_at_ms: number;
+  readonly mode: AccountMode;
+  readonly mark_up_ppm: number;
+  readonly time_zone: string;
+}
+
+/** All accounts, in the order in which they were made. */
+export async function readAccounts(queries: Kysely<Tables>): Promise<readonly StoredAccount[]> {
+  const rows = await accountsOf(queries)
+    .selectFrom('account')
+    .select(['id', 'mode', 'mark_up_ppm', 'time_zone', 'created_at_ms'])
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    mode: row.mode,
+    markUpPpm: row.mark_up_ppm,
+    timeZone: row.time_zone,
+    createdAtMs: row.created_at_ms,
+  }));
+}
+
+/** Makes an account, or changes all but its id and time of creation; changes one row. */
+export function compileAccountChange(queries: Kysely<Tables>, account: StoredAccount, isNew: boolean): CompiledQuery {
+  const { id, createdAtMs } = account;
+  const members = { mode: account.mode, mark_up_ppm: account.markUpPpm, time_zone: account.timeZone };
+  return isNew
+    ? accountsOf(queries)
+        .insertInto('account')
+        .values({ id, created_at_ms: createdAtMs, ...members })
+        .compile()
+    : accountsOf(queries).updateTable('account').set(members).where('id', '=', id).compile();
+}
+
+function accountsOf(queries: Kysely<Tables>) {
+  return queries.withTables<{ account: AccountRow }>();
+}

@@ -1,0 +1,72 @@
+/** Owns how a running call's draft and checkpoint lie beside its hold, and the record that they make if the process dies. */
+import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import type { CallDraft, Checkpoint } from '../ledger-port.ts';
+import type { CallRecord } from '../ports.ts';
+
+const MEMBERS = [
+  'request_id',
+  'at_ms',
+  'account',
+  'workspace',
+  'key_id',
+  'key_name',
+  'end_user',
+  'session',
+  'protocol',
+  'model',
+  'served_model',
+  'provider',
+  'stream',
+  'price_version',
+] as const satisfies readonly (keyof CallDraft)[];
+
+const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
+
+/** A draft's values in the order of `MEMBERS`. */
+export type DraftValues = readonly (string | number | boolean | null)[];
+/** A checkpoint's cost as decimal text, then its counters. */
+export type CheckpointValues = readonly [cost: string, ...counters: number[]];
+
+export function draftValues(draft: CallDraft): DraftValues {
+  return MEMBERS.map((member) => draft[member]);
+}
+
+export function checkpointValues({ cost, usage }: Checkpoint): CheckpointValues {
+  return [cost.toString(), ...COUNTERS.map((counter) => usage[counter])];
+}
+
+/** What a call that nobody ended comes to. */
+export interface UnendedCall {
+  readonly record: CallRecord;
+  /** Nano-USD of the usage; 0 without a checkpoint. */
+  readonly cost: bigint;
+}
+
+/**
+ * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. `draft` and
+ * `checkpoint` are the JSON lists of the values above. How long it ran is not known, so `duration_ms` is 0.
+ */
+export function endUnendedCall(draft: string, checkpoint: string | null, error: string): UnendedCall {
+  const values = JSON.parse(draft) as DraftValues;
+  const members = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]])) as unknown as CallDraft;
+  const [costText, ...counters] = checkpoint === null ? ['0'] : (JSON.parse(checkpoint) as CheckpointValues);
+  const cost = BigInt(costText);
+  const usage: Usage =
+    checkpoint === null
+      ? ZERO_USAGE
+      : (Object.fromEntries(COUNTERS.map((counter, index) => [counter, counters[index]])) as unknown as Usage);
+  const unpriced = checkpoint !== null && members.price_version === null;
+  const record: CallRecord = {
+    ...members,
+    status: 500,
+    error,
+    finish_reason: null,
+    usage,
+    usage_source: checkpoint === null ? 'void' : 'checkpoint',
+    cost_nano_usd: unpriced ? null : cost.toString(),
+    ttfb_ms: null,
+    duration_ms: 0,
+    attempts: [],
+  };
+  return { record, cost: unpriced ? 0n : cost };
+}

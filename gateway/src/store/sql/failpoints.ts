@@ -1,0 +1,24 @@
+/** Owns the names of the moments in the writer's work at which tests let the process die. In production nothing happens there. */
+
+export const FAILPOINTS = [
+  'before-begin',
+  'after-begin',
+  'after-hold-insert',
+  'after-extend',
+  'after-release',
+  'after-post',
+  'after-record',
+  'after-movement',
+  'before-balances',
+  'before-commit',
+  'after-commit',
+  'recovery-begun',
+  'recovery-call-ended',
+  'recovery-before-commit',
+  'recovery-committed',
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+/** Told each moment as it comes. */
+export type Reach = (point: Failpoint) => void;

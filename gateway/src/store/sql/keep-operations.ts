@@ -1,0 +1,185 @@
+/** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
+import type { Database } from 'bun:sqlite';
+import { endUnendedCall } from './call-draft-row.ts';
+import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD } from './call-record-row.ts';
+import type { Reach } from './failpoints.ts';
+import type { LedgerBook } from './ledger-book.ts';
+import type { Operation } from './ledger-operations.ts';
+import { StoreFailure } from './store-failure.ts';
+
+/** A refusal that came before anything was changed: nothing needs to be undone. */
+export class CleanRefusal extends StoreFailure {}
+
+export interface OpenHoldRow {
+  readonly call_id: string;
+  readonly account: string;
+  /** Decimal text. */
+  readonly amount: string;
+  readonly draft: string;
+  readonly checkpoint: string | null;
+}
+
+export interface OperationKeeper {
+  /** @throws CleanRefusal where nothing was changed; another fault where a part of it may have been. */
+  keep(operation: Operation, nowMs: number): void;
+  /** Ends a call that nobody ended: by its checkpoint, else as one that used nothing. */
+  endUnended(hold: OpenHoldRow, error: string, nowMs: number): 'posted' | 'voided';
+  close(): void;
+}
+
+const OPEN_HOLD = `INSERT INTO open_hold (call_id, epoch, account, amount, extensions, draft)
+  SELECT ?1, ?2, ?3, ?4, 0, ?5 WHERE NOT EXISTS (SELECT 1 FROM call_record WHERE request_id = ?1)
+  ON CONFLICT (call_id) DO NOTHING`;
+const EXTEND_HOLD = `UPDATE open_hold SET amount = ?, extensions = extensions + 1 WHERE call_id = ? AND extensions = ?`;
+const CHECKPOINT_HOLD = 'UPDATE open_hold SET checkpoint = ? WHERE call_id = ?';
+/** The amount is in the condition: what a settlement disposes of is all that was held, or it is refused. */
+const CLOSE_HOLD = 'DELETE FROM open_hold WHERE call_id = ? AND account = ? AND amount = ?';
+const FIND_HOLD =
+  'SELECT call_id, account, cast(amount AS TEXT) AS amount, draft, checkpoint FROM open_hold WHERE call_id = ?';
+const FIND_MOVEMENT =
+  'SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = ? AND nth = 0';
+
+/** Readies the statements; `epoch` is the one that holds are taken in. */
+export function createOperationKeeper(
+  database: Database,
+  book: LedgerBook,
+  epoch: number,
+  reach: Reach,
+): OperationKeeper {
+  const insertRecord = database.prepare(INSERT_CALL_RECORD);
+  const insertUnheld = database.prepare(INSERT_UNHELD_CALL_RECORD);
+  const openHold = database.prepare(OPEN_HOLD);
+  const extendHold = database.prepare(EXTEND_HOLD);
+  const checkpointHold = database.prepare(CHECKPOINT_HOLD);
+  const closeHold = database.prepare(CLOSE_HOLD);
+  const findHold = database.prepare<OpenHoldRow, [string]>(FIND_HOLD);
+  const findMovement = database.prepare<{ account: string; amount: string }, [string, string]>(FIND_MOVEMENT);
+  const statements = [
+    insertRecord,
+    insertUnheld,
+    openHold,
+    extendHold,
+    checkpointHold,
+    closeHold,
+    findHold,
+    findMovement,
+  ];
+
+  function hold([, call_id, account, amountText, at_ms, draft]: Extract<Operation, readonly ['h', ...unknown[]]>) {
+    const transfer = { kind: 'hold', account, amount: BigInt(amountText), released: 0n } as const;
+    const folded = book.fold(transfer);
+    if (typeof folded === 'string') throw new CleanRefusal('refused', `The call ${call_id} was not held: ${folded}.`);
+    if (openHold.run(call_id, epoch, account, amountText, JSON.stringify(draft)).changes !== 1) {
+      throw new CleanRefusal('conflict', `The call ${call_id} is held or settled already.`);
+    }
+    reach('after-hold-insert');
+    book.add({ ...transfer, ref: call_id, nth: 0, at_ms, note: null });
+  }
+
+  function extend(call_id: string, nth: number, amountText: string, nowMs: number) {
+    const open = requireHold(call_id);
+    const transfer = { kind: 'extend', account: open.account, amount: BigInt(amountText), released: 0n } as const;
+    const folded = book.fold(transfer);
+    if (typeof folded === 'string') {
+      throw new CleanRefusal('refused', `The hold of call ${call_id} was not extended: ${folded}.`);
+    }
+    const whole = (BigInt(open.amount) + transfer.amount).toString();
+    if (extendHold.run(whole, call_id, nth - 1).changes !== 1) {
+      throw new CleanRefusal('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
+    }
+    reach('after-extend');
+    book.add({ ...transfer, ref: call_id, nth, at_ms: nowMs, note: null });
+  }
+
+  function settle(
+    [, call_id, account, posted, released, absorbed, record]: Extract<Operation, readonly ['s', ...unknown[]]>,
+    nowMs: number,
+  ) {
+    const amount = BigInt(posted);
+    const rest = BigInt(released);
+    if (closeHold.run(call_id, account, (amount + rest).toString()).changes !== 1) {
+      const open = requireHold(call_id);
+      throw new CleanRefusal(
+        'refused',
+        `The call ${call_id} holds ${open.amount} nano-USD of account ${open.account}; a settlement that posts ${posted} and releases ${released} of account ${account} does not fit it.`,
+      );
+    }
+    reach('after-release');
+    const common = { ref: call_id, nth: 0, account, at_ms: nowMs, note: null };
+    const borne = BigInt(absorbed);
+    if (borne > 0n) book.add({ ...common, kind: 'absorb', amount: borne, released: 0n });
+    book.add({ ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest });
+    reach('after-post');
+    insertRecord.run(...record);
+    reach('after-record');
+  }
+
+  function move(
+    [, kind, id, account, amountText, at_ms, note]: Extract<Operation, readonly ['m', ...unknown[]]>,
+    amount = BigInt(amountText),
+  ) {
+    const before = findMovement.get(id, kind);
+    if (before !== null) {
+      if (before.account === account && before.amount === amountText) return;
+      throw new CleanRefusal(
+        'conflict',
+        `The ${kind} ${id} moved ${before.amount} nano-USD of account ${before.account} before; it cannot be another one now.`,
+      );
+    }
+    const folded = book.fold({ kind, account, amount, released: 0n });
+    if (typeof folded === 'string') throw new CleanRefusal('refused', `The ${kind} was refused: ${folded}.`);
+    book.add({ kind, ref: id, nth: 0, account, amount, released: 0n, at_ms, note });
+    reach('after-movement');
+  }
+
+  function requireHold(call_id: string): OpenHoldRow {
+    const open = findHold.get(call_id);
+    if (open === null) throw new CleanRefusal('conflict', `The call ${call_id} holds nothing, or is settled already.`);
+    return open;
+  }
+
+  function endUnended({ call_id, account, amount, draft, checkpoint }: OpenHoldRow, error: string, nowMs: number) {
+    const { record, cost } = endUnendedCall(draft, checkpoint, error);
+    const held = BigInt(amount);
+    const posted = cost < held ? cost : held;
+    const released = (held - posted).toString();
+    const absorbed = (cost - posted).toString();
+    settle(['s', call_id, account, posted.toString(), released, absorbed, callRecordValues(record)], nowMs);
+    return posted > 0n ? ('posted' as const) : ('voided' as const);
+  }
+
+  return {
+    keep(operation, nowMs) {
+      switch (operation[0]) {
+        case 'r':
+          if (insertUnheld.run(...operation[1], operation[1][0] ?? null).changes !== 1) {
+            throw new CleanRefusal(
+              'conflict',
+              `The call ${operation[1][0]} holds money; its record comes with its settlement.`,
+            );
+          }
+          return;
+        case 'h':
+          return hold(operation);
+        case 'e':
+          return extend(operation[1], operation[2], operation[3], nowMs);
+        case 'c':
+          if (checkpointHold.run(JSON.stringify(operation[2]), operation[1]).changes !== 1) requireHold(operation[1]);
+          return;
+        case 's':
+          return settle(operation, nowMs);
+        case 'a': {
+          const open = findHold.get(operation[1]);
+          if (open !== null) endUnended(open, 'gateway_fault', nowMs);
+          return;
+        }
+        case 'm':
+          return move(operation);
+      }
+    },
+    endUnended,
+    close() {
+      for (const statement of statements) statement.finalize();
+    },
+  };
+}
