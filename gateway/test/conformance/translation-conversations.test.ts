@@ -158,7 +158,8 @@ describe('random answers', () => {
 function spoiled(request: GenerationRequest): GenerationRequest[] {
   const without = request.turns.flatMap(({ parts }, turn) =>
     parts.flatMap((part, place) => {
-      if (part.kind === 'reasoning') return [];
+      const isNothing = part.kind === 'text' && part.text.trim() === '';
+      if (part.kind === 'reasoning' || isNothing) return [];
       const others = parts.filter((_, index) => index !== place);
       return [
         withParts(request, turn, others),

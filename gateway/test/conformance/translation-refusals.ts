@@ -17,7 +17,6 @@ export const CHAT_UNREADABLE: Refusals = {
   'messages.0.content.1.type: found "file_url"': ['0276'],
   'messages.4.content.1.type: found "document_url"': ['0234'],
   // Groq's own word; it means "as the model likes", but no list of the format has it.
-  'reasoning_effort: found "default"': ['0369'],
   // Its provider refused it too (422).
   'messages.0.content: found an object': ['0128'],
 };

@@ -132,10 +132,11 @@ describe.skipIf(exchanges === null)(`recorded requests in both formats ${RECORDI
       'chat to chat: cache_control': 1,
       'chat to chat: tools[].strict': 1,
       'chat to messages: frequency_penalty': 1,
+      'chat to messages: image_url.detail': 1,
       'chat to messages: messages.name': 2,
       'chat to messages: presence_penalty': 1,
       'chat to messages: seed': 1,
-      'chat to messages: service_tier': 2,
+      'chat to messages: service_tier': 3,
       'messages to chat: cache_control': 2,
       'messages to chat: citations': 3,
     });

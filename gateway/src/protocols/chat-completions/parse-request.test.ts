@@ -190,6 +190,7 @@ describe('reasoning_effort', () => {
 
   test('none turns reasoning off', () => {
     expect(parse({ reasoning_effort: 'none' }).request.reasoning?.mode).toBe('off');
+    expect(parse({ reasoning_effort: 'default' }).request.reasoning).toBeNull();
   });
 
   test('another word is refused with the words that are known', () => {

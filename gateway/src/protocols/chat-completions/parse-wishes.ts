@@ -53,7 +53,8 @@ function parseJsonSchema(format: JsonNode, reading: RequestReading): OutputForma
 
 export function parseReasoningEffort(root: JsonNode, reading: RequestReading): ReasoningWish | null {
   const word = readOptionalText(root, 'reasoning_effort', 'reasoning_effort');
-  if (word === null) return null;
+  // Groq's word for leaving it to the model (recorded in 2025).
+  if (word === null || word === 'default') return null;
   reading.named.reasoning = 'reasoning_effort';
   if (word === 'none') return { mode: 'off', budgetTokens: null, effort: null, display: null };
   const effort = EFFORT_ORDER.find((known) => known === word);

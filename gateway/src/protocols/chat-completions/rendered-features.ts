@@ -36,7 +36,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   service_tier: { fate: 'carried', note: 'dropped where the host has no tiers' },
   cache_marks: {
     fate: 'carried',
-    note: 'as prompt_cache_breakpoint; dropped where the host does not take it, and on tools and calls',
+    note: 'as prompt_cache_breakpoint; dropped where the host does not take it, and on tools, on calls and on the whole request',
   },
   web_search: { fate: 'carried', note: 'refused where the host cannot search' },
 };

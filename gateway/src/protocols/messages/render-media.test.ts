@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { DocumentPart, MediaPart, Source } from '../../generation/part.ts';
 import { renderDocument, renderMedia } from './render-media.ts';
-import { CAPABLE, refusal, withTraits } from './testing/request-rig.ts';
+import { CAPABLE, refusal, render, requestWith, withTraits } from './testing/request-rig.ts';
 
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 const PNG = base64('89504e470d0a1a0a0000000d49484452');
@@ -119,4 +119,12 @@ test('a plain text in base64 is a text; any other file is refused', () => {
   expect(
     refusal(() => documentOf({ kind: 'base64', media_type: 'application/zip', base64: 'UEs=' }))?.message,
   ).toContain('found a file of type application/zip');
+});
+
+test('how closely to look at an image cannot be told: named, unless it is left to the model', () => {
+  const droppedWith = (detail: string | null) => {
+    const part = { ...image({ kind: 'url', url: 'https://x/y.png' }), detail };
+    return render(requestWith({ turns: [{ role: 'user', name: null, path: 'messages.0', parts: [part] }] })).dropped;
+  };
+  expect([droppedWith('high'), droppedWith('auto'), droppedWith(null)]).toEqual([['image_url.detail'], [], []]);
 });

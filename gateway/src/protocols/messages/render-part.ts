@@ -41,6 +41,9 @@ export function renderPart(part: Part, path: string, context: PartContext): Writ
       return renderResult(part, path, context);
     case 'image':
     case 'audio':
+      if (part.detail !== null && part.detail !== 'auto') {
+        context.notes.drop('image_url.detail', 'the messages format cannot say how closely to look at an image');
+      }
       return renderMedia(part, path, context.traits);
     case 'document':
       return renderDocument(part, path, context.traits);

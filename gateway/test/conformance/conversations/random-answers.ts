@@ -97,7 +97,7 @@ export const randomAnswer: fc.Arbitrary<Generation> = fc
     parts: fc.array(part, { maxLength: 6 }),
     ended: finish,
     usage: fc.option(usage, { freq: 8 }),
-    explanation: fc.option(spokenText, { freq: 1 }),
+    explanation: fc.option(spokenText, { freq: 2 }),
     model: fc.option(fc.constant('upstream-model'), { freq: 8 }),
   })
   .map(({ parts, ended, usage: counters, explanation, model }): Generation => {

@@ -46,7 +46,8 @@ const image = fc
       { kind: 'base64', media_type: 'image/png', base64: base64Of(JPEG) } as const,
       { kind: 'url', url: 'https://pictures.example/a.png?b=c&d="' } as const,
     ),
-    fc.constantFrom(null, null, 'low', 'high'),
+    // Another closeness is dropped by name on the way to messages.
+    fc.constantFrom(null, null, 'auto'),
     mark,
   )
   .map(([source, detail, cache_mark]): MediaPart => ({ kind: 'image', source, detail, cache_mark }));
@@ -64,15 +65,24 @@ const textDocument = fc
     return { kind: 'document', source: { kind: 'text', text }, title, context, cites: cites === 0, cache_mark };
   });
 
+const blank = fc
+  .constantFrom('', ' ', '\n\t')
+  .map((text): TextPart => ({ kind: 'text', text, citations: [], cache_mark: null }));
+
 /** What a user says. */
 export const said: fc.Arbitrary<Part> = fc.oneof({ arbitrary: spoken, weight: 4 }, image, pdf, textDocument);
+
+/** What a user says in one turn: something, and perhaps a text that only looks like nothing. */
+export const saying: fc.Arbitrary<Part[]> = fc
+  .tuple(fc.array(said, { minLength: 1, maxLength: 3 }), fc.option(blank, { freq: 2 }), fc.nat(3))
+  .map(([spoke, nothing, place]) => (nothing === null ? spoke : spoke.toSpliced(place, 0, nothing)));
 
 /** What instructions say. */
 export const instructed: fc.Arbitrary<Part> = spoken;
 
 /** What an assistant says beside calls: texts, then perhaps a refusal, as chat orders them. */
 export const answered: fc.Arbitrary<Part[]> = fc
-  .tuple(fc.array(spoken, { maxLength: 3 }), fc.option(spokenText, { freq: 1 }))
+  .tuple(fc.array(spoken, { maxLength: 3 }), fc.option(spokenText, { freq: 2 }))
   .map(([texts, refusal]) => (refusal === null ? texts : [...texts, { kind: 'refusal', text: refusal }]));
 
 /** What an assistant thought first, in turns of the history: signed by Anthropic, by nobody, or by us. */

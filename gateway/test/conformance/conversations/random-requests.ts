@@ -16,12 +16,10 @@ import {
 import * as parts from './random-parts.ts';
 
 const MARKS_MAX = 4;
+/** Some are too long or odd for one format or both, and alike as far as the formats reach. */
 const TOOL_NAMES = [
-  'get_weather',
-  'look-up',
-  'mcp__server.with/odd:name',
-  `long_${'x'.repeat(70)}`,
-  `mcp__${'y'.repeat(130)}`,
+  ...['get_weather', 'look-up', 'mcp__server.with/odd:name', `long_${'x'.repeat(70)}`],
+  ...[`mcp__${'y'.repeat(130)}_read`, `mcp__${'y'.repeat(130)}_write`],
 ];
 const OPEN_SCHEMA = '{"type":"object","properties":{"n":{"type":"integer","const":9007199254740993}}, "x":1.0}';
 const STRICT_SCHEMA =
@@ -57,7 +55,7 @@ const tools = fc.subarray(TOOL_NAMES).chain((names) => fc.tuple(...names.map(too
 
 const id = fc.oneof(
   fc.stringMatching(/^(call|toolu)_[A-Za-z0-9]{6}$/),
-  oneOf('call:1|fc_2', 'ид-1', ' ', `call_${'z'.repeat(60)}`, 'w'.repeat(200)),
+  oneOf('call:1|fc_2', 'ид-1', ' ', `call_${'z'.repeat(60)}`, 'w'.repeat(200), 'w'.repeat(201)),
 );
 
 /** An assistant's turn with calls of the tools, the results of all of them in any order and division, and what follows. */
@@ -71,7 +69,7 @@ const round = (offered: readonly Tool[]): fc.Arbitrary<Spoken[]> =>
         results: fc.tuple(...ids.map(result)).chain((all) => fc.shuffledSubarray(all, { minLength: all.length })),
         together: fc.boolean(),
         before: fc.array(parts.said, { maxLength: 1 }),
-        after: fc.array(parts.said, { minLength: ids.length === 0 ? 1 : 0, maxLength: 3 }),
+        after: ids.length === 0 ? parts.saying : fc.oneof(fc.constant([]), parts.saying),
         name: oneOf(null, null, 'ada'),
       })
       .map(({ thought, answered, calls, results, together, before, after, name }): Spoken[] => {
@@ -113,7 +111,7 @@ const instructions = fc
   .map(([role, said]): Spoken => ({ role, name: null, parts: said }));
 
 const user = fc
-  .tuple(fc.array(parts.said, { minLength: 1, maxLength: 3 }), oneOf(null, null, 'ada'))
+  .tuple(parts.saying, oneOf(null, null, 'ada'))
   .map(([said, name]): Spoken => ({ role: 'user', name, parts: said }));
 
 /** Instructions lead, and may come again between rounds; a beginning of the answer may stand last. */
