@@ -4,6 +4,7 @@ import { openMoney } from './app/open-money.ts';
 import { findModel, listModels } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
+import { longestCallMs } from './config/longest-call.ts';
 import { type ListedModels, listServedModels } from './config/served-models.ts';
 import { createControl } from './control/control.ts';
 import { serveControl } from './control/control-server.ts';
@@ -71,7 +72,14 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ),
     );
     const directory = await loadKeyDirectory(store.policies, masterKey.key);
-    const money = await openMoney(store, directory, log, config.timeouts.totalMs);
+    let callMsMax = longestCallMs(config);
+    const money = await openMoney({
+      store,
+      directory,
+      log,
+      callMsMax: () => callMsMax,
+      namesOfModel: (model) => gate.settings.routes.get(model)?.names ?? [model],
+    });
     closers.push(() => money.close());
     const control = createControl({
       policies: store.policies,
@@ -92,7 +100,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         () => limits().bodyBytesInFlightMax,
       ),
       log: createCallLog(log),
-      streams: new Set(),
+      waiting: new Set(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
@@ -126,6 +134,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       async reconfigure(next) {
         const found = await addOllama(next);
         gate.settings = buildSettings(found.config, found.listed);
+        callMsMax = longestCallMs(found.config);
       },
       close: closeAll,
     };

@@ -19,7 +19,9 @@ const WRONG_USAGE = 2;
 
 function createProgram(environment: CliEnvironment): Command {
   const program = new Command('tollgate')
-    .description('An LLM gateway: one address for every model, API keys of its own, a durable record of each call.')
+    .description(
+      'An LLM gateway: one address for every model, API keys with budgets and limits, a durable record of each call.',
+    )
     .version(manifest.version)
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr })
     .exitOverride();

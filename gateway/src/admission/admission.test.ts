@@ -19,6 +19,7 @@ function far(store: LimitStore): LimitStore {
     seedBudget: async (binding, settled) => store.seedBudget(binding, settled),
     seedBalance: async (account, available) => store.seedBalance(account, available),
     forgetBudget: async (subject) => store.forgetBudget(subject),
+    capBudget: async (subject, amount) => store.capBudget(subject, amount),
     forgetBalance: async (account) => store.forgetBalance(account),
     readBudget: async (binding) => store.readBudget(binding),
     sweep: async (nowMs) => store.sweep(nowMs),

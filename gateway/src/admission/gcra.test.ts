@@ -1,7 +1,7 @@
 /** Tests of gcra.ts: exact against the textbook's form of the same rule in fractions, and what giving back may not do. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { correct, levelAt, newBucket, remainingOf, take, takenOf, waitMs, wholeAfterMs } from './gcra.ts';
+import { correct, followClock, levelAt, newBucket, remainingOf, take, takenOf, waitMs, wholeAfterMs } from './gcra.ts';
 
 /** Asks, and takes where it fits; how long it would have to wait else. */
 function ask(bucket: ReturnType<typeof newBucket>, limit: number, count: number, nowMs: number): number | null {
@@ -153,6 +153,21 @@ describe('giving back', () => {
       { numRuns: 300 },
     );
   });
+});
+
+test('a clock that was set back drains on from there at its pace, and drains nothing at once', () => {
+  const bucket = newBucket(10, 3_600_000);
+  take(bucket, 10, 10, 3_600_000);
+  followClock(bucket, 0);
+  expect(waitMs(levelAt(bucket, 10, 0), 10, 1)).toBe(6_000);
+  expect(waitMs(levelAt(bucket, 10, 6_000), 10, 1)).toBe(0);
+});
+
+test('calls that come out of order by less than five seconds are no step of the clock', () => {
+  const bucket = newBucket(10, 5_000);
+  take(bucket, 10, 10, 5_000);
+  followClock(bucket, 0);
+  expect(bucket.atMs).toBe(5_000);
 });
 
 test('a clock that goes back drains nothing and gives nothing', () => {

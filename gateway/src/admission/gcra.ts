@@ -42,6 +42,14 @@ export function levelAt({ level, atMs }: Bucket, limit: number, nowMs: number): 
   return nowMs <= atMs ? level : Math.max(0, level - (nowMs - atMs) * limit);
 }
 
+/** The clock was set back by so much: less is the order in which calls happen to come. */
+const STEP_MS = 5_000;
+
+/** After a clock was set back the bucket drains on from there, and does not wait until that time comes again. */
+export function followClock(bucket: Bucket, nowMs: number): void {
+  if (bucket.atMs - nowMs > STEP_MS) bucket.atMs = nowMs;
+}
+
 /** How long until `count` more fit, with nothing else coming: exact to the millisecond, 0: now, null: never. */
 export function waitMs(level: number, limit: number, count: number): number | null {
   if (count > limit) return null;

@@ -15,10 +15,7 @@ const daily: Caps = { ...rpm(1), requestsPerMinute: null, budget: { window: 'day
 const key: Subject = { kind: 'key', id: 'k1' };
 
 const rulesOf = (...stored: readonly (readonly [Subject, Caps])[]): LimitRules =>
-  createLimitRules(
-    stored.map(([subject, caps]) => ({ subject, caps })),
-    () => undefined,
-  );
+  createLimitRules(stored.map(([subject, caps]) => ({ subject, caps })));
 
 const boundBy = (rules: LimitRules, call: Partial<CallSubjects> = {}): string[] =>
   rules
@@ -47,17 +44,34 @@ test('an end user without a rule has the one of all end users, each for himself'
   expect(boundBy(rules, { endUser: null })).toEqual([]);
 });
 
-test('a change binds the next call, and is told of', () => {
-  const changed: Subject[] = [];
-  const rules = createLimitRules([{ subject: key, caps: rpm(1) }], (subject) => changed.push(subject));
-  expect(changed).toEqual([]);
+test('a change binds the next call', () => {
+  const rules = rulesOf([key, rpm(1)]);
+  expect(boundBy(rules)).toEqual(['key k1 1']);
   rules.put(key, rpm(2));
   expect(boundBy(rules)).toEqual(['key k1 2']);
   expect(rules.get(key)).toEqual(rpm(2));
   rules.put(key, null);
   expect(boundBy(rules)).toEqual([]);
   expect(rules.get(key)).toBeNull();
-  expect(changed).toEqual([key, key]);
+});
+
+test('a new budget is told of, and another amount of it; no other change is', () => {
+  const told: string[] = [];
+  const rules = createLimitRules([{ subject: key, caps: rpm(1) }], {
+    onNewBudget: ({ id }) => told.push(`new of ${id}`),
+    onNewAmount: ({ id }, amount) => told.push(`${amount} of ${id}`),
+  });
+  const toldBy = (caps: Caps | null): string[] => {
+    rules.put(key, caps);
+    return told.splice(0);
+  };
+  expect(toldBy(rpm(2))).toEqual([]);
+  expect(toldBy(daily)).toEqual(['new of k1']);
+  expect(toldBy({ ...daily, requestsPerMinute: 3 })).toEqual([]);
+  expect(toldBy({ ...daily, budget: { window: 'day', amount: 9n } })).toEqual(['9 of k1']);
+  expect(toldBy({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
+  expect(toldBy(null)).toEqual([]);
+  expect(toldBy({ ...daily, budget: { window: 'week', amount: 9n } })).toEqual(['new of k1']);
 });
 
 test('windows are those of the account’s time zone; a model’s are in UTC', () => {

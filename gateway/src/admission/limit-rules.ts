@@ -45,10 +45,20 @@ const NONE: readonly BindingCaps[] = [];
 const PER_MINUTE_MAX = 1_000_000_000;
 const MODEL_ZONE = 'UTC';
 
-/** `onChanged` is told of each rule that was changed later: what is known of its budget is no longer to be trusted. */
+/** Who must know of a budget that was changed after the start. */
+export interface BudgetListener {
+  /** A rule was given a budget, or one of another window: what is known of it is not to be trusted. */
+  onNewBudget(subject: Subject): void;
+  /** Another amount for the same window. What is known goes on: read anew beside running calls, it would count some twice. */
+  onNewAmount(subject: Subject, amount: bigint): void;
+}
+
+const NOBODY: BudgetListener = { onNewBudget: () => undefined, onNewAmount: () => undefined };
+
+/** `listener` is told of each change of a budget; other caps need nobody to know. */
 export function createLimitRules(
   stored: readonly { readonly subject: Subject; readonly caps: Caps }[],
-  onChanged: (subject: Subject) => void,
+  listener: BudgetListener = NOBODY,
 ): LimitRules {
   const byKind: Record<SubjectKind, Map<string, Rule>> = {
     key: new Map(),
@@ -65,8 +75,12 @@ export function createLimitRules(
   return {
     get: ({ kind, id }) => byKind[kind].get(id)?.caps ?? null,
     put(subject, caps) {
+      const before = byKind[subject.kind].get(subject.id)?.caps.budget ?? null;
       put(subject, caps);
-      onChanged(subject);
+      const budget = caps?.budget ?? null;
+      if (budget === null) return;
+      if (budget.window !== before?.window) listener.onNewBudget(subject);
+      else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
     },
     bindingCapsOf({ keyId, workspaceId, accountId, endUser, model }, timeZoneOf, nowMs) {
       let found: BindingCaps[] | null = null;

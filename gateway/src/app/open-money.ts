@@ -18,9 +18,19 @@ export interface Money {
   readonly readKeyStanding: ReadKeyStanding;
   /** Money came to an account, or left it, outside of calls. */
   credit(account: string, amount: bigint): void;
-  /** An account is new or changed: what is known of its balance is no longer to be trusted. */
+  /** An account is about to be new or changed: of one with another mode, what is known of its balance is not to be trusted. */
   bindAccount(account: StoredAccount): void;
   close(): void;
+}
+
+export interface MoneyParts {
+  readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend'>;
+  readonly directory: Pick<KeyDirectory, 'accounts'>;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+  /** The longest that a call may run, as configured now. Asked for each call. */
+  callMsMax(): number;
+  /** Every public name of a model that is served now, by the one that the operator gave it. */
+  namesOfModel(model: string): readonly string[];
 }
 
 /** A call that has not ended so long after its time limit never will. */
@@ -29,15 +39,20 @@ const SWEEP_MS = 1_000;
 /** An account's mark-up changes seldom; prices are as many as models. */
 const PRICED_MAX = 100_000;
 
-/** `callMsMax`: the longest that a call may run, as configured now. */
-export async function openMoney(store: Store, directory: KeyDirectory, log: Log, callMsMax: number): Promise<Money> {
+/** Reads the rules from the store; rejects where it cannot. Budgets and balances are read when they first bind. */
+export async function openMoney({ store, directory, log, callMsMax, namesOfModel }: MoneyParts): Promise<Money> {
   const limits = createMemoryLimits({
-    leaseMs: callMsMax + LEASE_MARGIN_MS,
+    get leaseMs() {
+      return callMsMax() + LEASE_MARGIN_MS;
+    },
     onBudgetReached: (reached) => tell(log, reached),
   });
-  const rules = createLimitRules(await store.policies.readLimitRules(), (subject) => limits.forgetBudget(subject));
+  const rules = createLimitRules(await store.policies.readLimitRules(), {
+    onNewBudget: (subject) => limits.forgetBudget(subject),
+    onNewAmount: (subject, amount) => limits.capBudget(subject, amount),
+  });
   const seeds = createMoneySeeds(limits, {
-    readSettled: (binding) => store.readSpend(binding),
+    readSettled: (binding) => store.readSpend(binding, namesOfModel),
     async readAvailable(account) {
       const found = (await store.ledger.readBalances()).find((balance) => balance.account === account);
       return found?.available ?? 0n;
@@ -67,12 +82,15 @@ export async function openMoney(store: Store, directory: KeyDirectory, log: Log,
       Date.now,
     ),
     credit: (account, amount) => limits.credit(account, amount),
-    bindAccount: ({ id }) => limits.forgetBalance(id),
+    bindAccount({ id, mode }) {
+      // Else what is known goes on: read anew beside running calls, it would miss those whose holds are still being written.
+      if (directory.accounts.get(id)?.mode !== mode) limits.forgetBalance(id);
+    },
     close: () => clearInterval(sweeping),
   };
 }
 
-function tell(log: Log, { subject, window, mark, settled, amount }: BudgetReached): void {
+function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }: BudgetReached): void {
   const about = {
     of: subject.kind,
     id: subject.id,

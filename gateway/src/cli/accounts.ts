@@ -45,7 +45,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     const command = accounts
       .command(verb)
       .description(description)
-      .argument('<id>', 'its id: a-z, 0-9, - and _')
+      .argument('<id>', verb === 'create' ? 'its id: a-z, 0-9, - and _' : 'the id of the account')
       .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: calls are paid from the balance')
       .option('--mark-up <percent>', 'what is charged above the price, such as 12.5; -10: a discount')
       .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin');

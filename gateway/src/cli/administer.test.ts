@@ -37,7 +37,7 @@ async function startServer(dataDir: string) {
   if (lock === 'held') throw new Error('the folder was held');
   const store = await openStore({ dataDir });
   const directory = await loadKeyDirectory(store.policies, loadMasterKey(dataDir).key);
-  const limits = createLimitRules(await store.policies.readLimitRules(), () => undefined);
+  const limits = createLimitRules(await store.policies.readLimitRules());
   const credits: { account: string; amount: bigint }[] = [];
   const control = createControl({
     policies: store.policies,

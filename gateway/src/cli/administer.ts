@@ -75,7 +75,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
   const store = await openStore({ dataDir: environment.dataDir });
   try {
     const directory = await loadKeyDirectory(store.policies, key);
-    const limits = createLimitRules(await store.policies.readLimitRules(), NOBODY_IS_BOUND);
+    const limits = createLimitRules(await store.policies.readLimitRules());
     const control = createControl({
       policies: store.policies,
       ledger: store.ledger,

@@ -1,5 +1,5 @@
 /** Owns the commands `tollgate keys …`: their flags, and what they print. What they do is in control/. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { administer } from './administer.ts';
 import {
   type Lifted,
@@ -65,7 +65,11 @@ export function register(program: Command, environment: CliEnvironment): void {
     .command('rotate')
     .description('give a key a new secret; the old one works until the grace ends')
     .argument('<id>', 'the id of the key')
-    .option('--grace <span>', 'how long the old secret works on; 0s ends it at once', parseSpan, parseSpan('24h'))
+    .addOption(
+      new Option('--grace <span>', 'how long the old secret works on; 0s ends it at once')
+        .argParser(parseSpan)
+        .default(parseSpan('24h'), '24h'),
+    )
     .option('--json', 'print JSON')
     .action(async (id: string, flags: { grace: number; json?: true }) => {
       const key = await administer(environment, 'keys.rotate', { id, grace_ms: flags.grace });

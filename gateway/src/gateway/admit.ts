@@ -1,4 +1,4 @@
-/** Owns whether the process takes one more call at all. Limits per key, end user and account come with the ledger. */
+/** Owns whether the process takes one more call at all. The caller's own limits are asked later, once his call is known. */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Gate } from './gate.ts';
 

@@ -32,6 +32,8 @@ export class CallMoney {
   #slice: HoldSlice;
   #extensions = 0;
   #ended = false;
+  /** Why it is not known that the hold is on the disk. */
+  #unheld: { readonly cause: unknown } | null = null;
 
   constructor(parts: CallMoneyParts) {
     this.#parts = parts;
@@ -39,6 +41,9 @@ export class CallMoney {
     this.durable = parts.durable;
     this.#held = parts.slice.amount;
     this.#slice = parts.slice;
+    parts.durable.catch((cause: unknown) => {
+      this.#unheld = { cause };
+    });
   }
 
   /** A stream that is to be kept within its slices. */
@@ -80,12 +85,18 @@ export class CallMoney {
 
   /**
    * Ends the hold: `cost` null is a call without a price, `tokens` are all it used, the record states the cost. Resolves when
-   * record and post are on disk. What the caps do not cover of the cost, the operator bears. A second end throws.
+   * record and post are on disk. What the caps do not cover of the cost, the operator bears. A second end throws. Where the
+   * hold was not kept nothing is charged and it rejects: the caller was told, or will be, that the call failed.
    */
   async settle(cost: NanoUsd | null, tokens: number, record: CallRecord): Promise<void> {
     const { ledger, admission } = this.#parts;
     if (this.#ended) throw new Error(`the money of call ${admission.callId} is settled already`);
     this.#ended = true;
+    if (this.#unheld !== null && cost !== 0n) {
+      this.#abandon();
+      await admission.settle(0n, tokens, Date.now());
+      throw this.#unheld.cause;
+    }
     const missing = missingFromHold(this.#held, cost ?? 0n);
     const asked = missing === 0n ? 0n : admission.extendUpTo(missing, Date.now());
     const extensible = asked instanceof Promise ? await asked : asked;
@@ -93,9 +104,19 @@ export class CallMoney {
     const extended = extension === 0n ? null : this.#noteExtension(extension);
     try {
       await Promise.all([extended, ledger.settle({ record, posted, released, absorbed })]);
+    } catch (fault) {
+      this.#abandon();
+      // What the hold failed by is the reason for whatever failed behind it.
+      throw this.#unheld === null ? fault : this.#unheld.cause;
     } finally {
       await admission.settle(posted, tokens, Date.now());
     }
+  }
+
+  /** The caller is told that the call failed: what the ledger holds for it goes back, at once or when the store is back. */
+  #abandon(): void {
+    const { ledger, admission } = this.#parts;
+    ledger.abandon(admission.callId).catch(() => undefined);
   }
 
   async #noteExtension(amount: NanoUsd): Promise<void> {
@@ -105,7 +126,9 @@ export class CallMoney {
     try {
       await ledger.extend(admission.callId, this.#extensions, amount);
     } catch (fault) {
+      // The ledger counts the extensions that it has.
       this.#held -= amount;
+      this.#extensions -= 1;
       throw fault;
     }
   }

@@ -21,6 +21,8 @@ export interface Call {
   principal: Principal | null;
   facts: RequestFacts | null;
   route: Route | null;
+  /** An upstream was turned to, whether or not it could be reached. */
+  attempted: boolean;
   /** Bytes were sent to an upstream: from here on somebody may have to pay. */
   dispatched: boolean;
   firstByteMs: number | null;
@@ -54,6 +56,7 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     principal: null,
     facts: null,
     route: null,
+    attempted: false,
     dispatched: false,
     firstByteMs: null,
     dropped: [],

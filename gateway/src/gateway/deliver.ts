@@ -34,12 +34,12 @@ async function deliverStream({ call }: Dispatch, relay: StreamRelay): Promise<Re
   try {
     await call.money?.durable;
   } catch (cause) {
-    const away = new CallFailure('store_away', 'the call could not be recorded; try again', {
-      cause,
-      retryAfterSeconds: 1,
-    });
-    relay.interrupt(away);
-    throw away;
+    const failure =
+      cause instanceof CallFailure
+        ? cause
+        : new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+    relay.interrupt(failure);
+    throw failure;
   }
   return streamReply(call, relay.body());
 }

@@ -35,8 +35,9 @@ const ATTEMPTS_MAX = 3;
 
 /** Sends the call upstream and waits for what it begins with. Throws CallFailure; `call.attempts` holds the attempts. */
 export async function dispatch(job: Dispatch): Promise<Dispatched> {
-  job.call.dispatched = true;
   for (let attempt = job, tried = 1; ; tried++) {
+    if (job.request.signal.aborted) throw new CallFailure('client_left', 'the client left before its call was sent');
+    job.call.attempted = true;
     const note = startNote(attempt);
     const begun = await begin(attempt, note);
     const instead =
@@ -83,8 +84,7 @@ async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
-  if (job.request.signal.aborted) leave();
-  else relay.connect(send(job, relay));
+  relay.connect(send(job, relay));
   const start = await relay.started;
   return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
 }
@@ -93,24 +93,34 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   const { limits } = job.gate.settings.config;
   let tap: UpstreamTap | null = null;
   const collector = new AnswerCollector(limits, () => tap?.abort());
-  const leave = () => {
+  const interrupt = (failure: CallFailure) => {
     tap?.abort();
-    collector.reject(new CallFailure('client_left', 'the client left before its answer was complete'));
+    collector.reject(failure);
   };
-  const { signal } = job.request;
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) leave();
-  else tap = send(job, collector);
-  const answer = await collector.done;
-  job.call.firstByteMs = performance.now();
-  return { kind: 'collected', answer, sending: job.sending };
+  const leave = () => interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
+  job.request.signal.addEventListener('abort', leave, { once: true });
+  const running = { interrupt };
+  const { waiting } = job.gate;
+  waiting.add(running);
+  try {
+    tap = send(job, collector);
+    const answer = await collector.done;
+    job.call.firstByteMs = performance.now();
+    return { kind: 'collected', answer, sending: job.sending };
+  } finally {
+    waiting.delete(running);
+  }
 }
 
 function send(job: Dispatch, listener: ExchangeListener): UpstreamTap {
   const { call, route, countOnly, sending } = job;
   const { upstream } = route;
   const { protocol, body } = sending;
+  const onSent = () => {
+    call.dispatched = true;
+  };
   if (upstream.kind === 'demo') {
+    onSent();
     const parsed: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     const { requestId, atMs: nowMs } = call;
     const demoCall = { protocol: protocol.name, body: parsed, requestId, nowMs, version: job.version };
@@ -125,7 +135,7 @@ function send(job: Dispatch, listener: ExchangeListener): UpstreamTap {
     stream && !countOnly,
     body.length,
   );
-  return new Exchange({ origin: upstream.origin, head, body }, limitsOf(upstream, stream, job), listener);
+  return new Exchange({ origin: upstream.origin, head, body, onSent }, limitsOf(upstream, stream, job), listener);
 }
 
 function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { gate }: Dispatch): ExchangeLimits {

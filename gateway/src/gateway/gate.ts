@@ -1,6 +1,7 @@
 /** Owns what the line of a call is given by the composition root: stores, settings, gauges. Holds no logic. */
 import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
+import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
@@ -10,12 +11,16 @@ import type { Idempotency } from './idempotency-run.ts';
 import type { KeptReasoning } from './kept-reasoning.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import type { ReasoningMark } from './reasoning-mark.ts';
-import type { StreamRelay } from './stream-relay.ts';
 
 /** What a reload replaces, all at once; a running call keeps what it began with. */
 export interface Settings {
   readonly config: Config;
   readonly routes: RouteTable;
+}
+
+/** A call that the gateway itself can end, in words to its client. */
+export interface Interruptible {
+  interrupt(failure: CallFailure): void;
 }
 
 export interface Gate {
@@ -24,8 +29,8 @@ export interface Gate {
   readonly recorder: CallRecorder;
   readonly capacity: Capacity;
   readonly log: CallLog;
-  /** Streams that have begun to answer; at the end of a drain each is told why it ends. */
-  readonly streams: Set<StreamRelay>;
+  /** Calls that upstream answers, or is to answer; at the end of a drain each is told why it ends. */
+  readonly waiting: Set<Interruptible>;
   /** Whose reasoning it is that comes back in a history. */
   readonly reasoningMark: ReasoningMark;
   readonly keptReasoning: KeptReasoning;

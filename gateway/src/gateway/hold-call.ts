@@ -7,7 +7,7 @@ import { chooseHold, type HoldSlice, type HoldWish } from '../billing/reserve.ts
 import { CallFailure } from '../errors/call-failure.ts';
 import type { BindingCaps } from '../store/limits-port.ts';
 import { CallMoney } from './call-money.ts';
-import { draftRecord } from './draft-record.ts';
+import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import type { RoutedCall } from './plan-call.ts';
 
@@ -28,7 +28,7 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
     throw new Error('a call holds nothing before its caller is known and it was read');
   const { desk } = gate;
   const { account, keyId, workspaceId } = principal;
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser: facts.endUser, model: route.model };
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), model: route.model };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs);
   const price = priceOf(routed, binding, account);
   const wish = price === null ? null : wishOf(routed, price);
@@ -56,12 +56,26 @@ function takeHold(
   }
   const { admission } = admitted;
   call.standing = admission.standing;
-  const { ledger } = gate.desk;
+  const { ledger, limits } = gate.desk;
   const draft = draftRecord(call, held.price?.version ?? null);
-  const durable = ledger.hold({ draft, amount: held.slice.amount });
+  const durable = ledger.hold({ draft, amount: held.slice.amount }).catch((cause: unknown) => {
+    if (!isRefused(cause)) throw cause;
+    // The ledger knows of calls that the limits do not: those that ran on while the account became prepaid.
+    limits.store.forgetBalance(draft.account);
+    throw new CallFailure(
+      'quota_exceeded',
+      'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+      { cause },
+    );
+  });
   // Awaited before the first byte goes out; until then its failure is nobody's surprise.
   durable.catch(() => undefined);
   call.money = new CallMoney({ ...held, admission, ledger, durable });
+}
+
+/** The ledger's word for a hold that a prepaid account does not cover. */
+function isRefused(cause: unknown): boolean {
+  return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
 }
 
 /** With the account's mark-up; null: none is known, and nothing that binds needs one. */

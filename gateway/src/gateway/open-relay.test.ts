@@ -10,12 +10,12 @@ import { openRelay } from './open-relay.ts';
 
 const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 
-function gateOf(): Pick<Gate, 'settings' | 'streams' | 'recorder' | 'log' | 'disorders'> {
+function gateOf(): Pick<Gate, 'settings' | 'waiting' | 'recorder' | 'log' | 'disorders'> {
   if (config === null) throw new Error('the defaults must load');
   const log = { fault: () => undefined, alarm: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const disorders = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
-  return { settings: { config, routes: new Map() }, streams: new Set(), recorder, log, disorders };
+  return { settings: { config, routes: new Map() }, waiting: new Set(), recorder, log, disorders };
 }
 
 function head(status: number, type: string): ResponseHead {
@@ -32,12 +32,12 @@ const plan = () => ({
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();
   const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
-  expect(gate.streams.size).toBe(1);
+  expect(gate.waiting.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
   relay.onEnd();
   expect(await relay.started).toMatchObject({ kind: 'collected' });
-  expect(gate.streams.size).toBe(0);
+  expect(gate.waiting.size).toBe(0);
 });
 
 test('a transport fault before the first event leaves none either', async () => {
@@ -45,7 +45,7 @@ test('a transport fault before the first event leaves none either', async () => 
   const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
-  expect(gate.streams.size).toBe(0);
+  expect(gate.waiting.size).toBe(0);
 });
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
@@ -58,7 +58,7 @@ test('a short stream that is over before its client reads leaves nothing that wa
   relay.onEnd();
   await relay.started;
   expect(await new Response(relay.body()).text()).toBe(records);
-  expect([relay.slot, gate.streams.size]).toEqual([UNWATCHED, 0]);
+  expect([relay.slot, gate.waiting.size]).toEqual([UNWATCHED, 0]);
   // Its first chunk has no role: passed on all the same, and counted.
   expect(gate.disorders).toEqual({ received: { chat: 1, messages: 0 }, withheld: { chat: 0, messages: 0 } });
 });

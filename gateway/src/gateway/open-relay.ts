@@ -87,15 +87,15 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay 
       else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
     },
     onClosed() {
-      gate.streams.delete(relay);
+      gate.waiting.delete(relay);
       releaseCall(call);
     },
   });
-  gate.streams.add(relay);
+  gate.waiting.add(relay);
   // What never became a stream will not close either.
   relay.started.then(
-    ({ kind }) => kind === 'collected' && gate.streams.delete(relay),
-    () => gate.streams.delete(relay),
+    ({ kind }) => kind === 'collected' && gate.waiting.delete(relay),
+    () => gate.waiting.delete(relay),
   );
   return relay;
 }

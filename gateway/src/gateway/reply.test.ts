@@ -13,7 +13,7 @@ test.each([
   const targets = [{ provider: demo, model, timeouts: null, catalog: null }] as const;
   const served = { name: model, alias: [], protocols: ['chat'], targets, price: null } as const;
   call.route = buildRouteTable(new Map([[model, served]]), () => null).get(model) ?? null;
-  call.dispatched = true;
+  call.attempted = true;
   const { headers } = streamReply(call, new ReadableStream());
   expect([headers.get('x-tollgate-provider'), headers.get('x-tollgate-model')]).toEqual([providerText, modelText]);
   expect(call.session).toHaveLength(1_000);

@@ -23,7 +23,7 @@ function headerText(name: string): string {
 
 function routeHeaders(call: Call): Record<string, string> {
   const headers = baseHeaders(call.requestId);
-  if (call.route !== null && call.dispatched) {
+  if (call.route !== null && call.attempted) {
     headers['x-tollgate-provider'] = headerText(call.route.upstream.provider);
     headers['x-tollgate-model'] = headerText(call.route.upstream.model);
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));

@@ -2,6 +2,7 @@
 import { costNanoUsd } from '../billing/cost.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import { type Charge, chooseCharge } from '../billing/who-pays.ts';
+import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
@@ -47,9 +48,26 @@ export async function settle(
   if (money === null) await gate.recorder.append(record);
   else {
     teach(call, outcome, gate);
-    await money.settle(cost, tokensOf(usage), record);
+    try {
+      await money.settle(cost, tokensOf(usage), record);
+    } catch (cause) {
+      if (cause instanceof CallFailure) await recordUnpaid(record, cause, gate);
+      throw cause;
+    }
   }
   return cost;
+}
+
+/** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */
+async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder }: Books): Promise<void> {
+  await recorder.append({
+    ...record,
+    status: failure.status(record.protocol),
+    error: failure.kind,
+    usage: ZERO_USAGE,
+    usage_source: 'void',
+    cost_nano_usd: '0',
+  });
 }
 
 function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }: Usage): number {
@@ -99,8 +117,8 @@ function buildRecord(
   const draft = draftRecord(call, call.money?.price?.version ?? null);
   return {
     ...draft,
-    served_model: masked(facts?.model ?? (call.dispatched ? draft.served_model : null)),
-    provider: call.dispatched ? draft.provider : null,
+    served_model: masked(facts?.model ?? (call.attempted ? draft.served_model : null)),
+    provider: call.attempted ? draft.provider : null,
     status,
     error: failure,
     finish_reason: facts?.finish_reason ?? null,

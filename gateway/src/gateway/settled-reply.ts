@@ -27,6 +27,7 @@ export async function settledReply(
   try {
     cost = await settle(call, { status, failure, facts }, gate);
   } catch (cause) {
+    if (cause instanceof CallFailure) throw cause;
     throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
   }
   const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));

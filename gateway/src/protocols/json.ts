@@ -26,10 +26,15 @@ export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A count of tokens: an integer ≥ 0; `absent` where there is none; `invalid` for anything else. */
+/** More than any model takes and makes in one call; the ledger's 64 bits hold what it costs at the highest price. */
+const TOKENS_MAX = 10_000_000;
+
+/** A count of tokens: an integer from 0 to TOKENS_MAX; `absent` where there is none; `invalid` for anything else. */
 export function asCount(value: unknown): number | 'absent' | 'invalid' {
   if (value === undefined || value === null) return 'absent';
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 'invalid';
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX
+    ? value
+    : 'invalid';
 }
 
 /** Bytes of all text inside a value, to count tokens by where upstream counted none. Depth is bounded by the caller's parse. */

@@ -95,7 +95,7 @@ export interface Ledger {
   append(record: CallRecord): Promise<void>;
   /**
    * Ends a call whose settlement was not kept or never came, as a restart would: by its last checkpoint, else for nothing.
-   * Of a call that holds nothing it does nothing.
+   * Of a call that holds nothing it does nothing. Where it rejects it is done later, once the store takes writes again.
    */
   abandon(call_id: string): Promise<void>;
   /** Answers the account as it is then. */

@@ -129,6 +129,11 @@ export interface LimitStore {
   seedBalance(account: string, available: NanoUsd): void | Promise<void>;
   /** The subject's rule has changed: its budget (of `ACCOUNT/*`: its end users') must be seeded anew before it admits. */
   forgetBudget(subject: Subject): void | Promise<void>;
+  /**
+   * The subject's rule has another amount for the same window: it binds the next extension of calls that run, too. Not of
+   * `ACCOUNT/*`, whose end users are bound by their next calls.
+   */
+  capBudget(subject: Subject, amount: NanoUsd): void | Promise<void>;
   /** The account's mode has changed: its balance must be seeded anew before it admits. */
   forgetBalance(account: string): void | Promise<void>;
   /** Null: not seeded. */

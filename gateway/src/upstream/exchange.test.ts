@@ -180,6 +180,33 @@ describe('a fresh connection that ends without an answer is not tried again', ()
   });
 });
 
+describe('that a request goes out is told', () => {
+  test('once on a fresh connection, and again where a stale one was met first', async () => {
+    const raw = serve((peer, requests) => (requests === 2 ? peer.reset() : peer.send(OK)));
+    const first = runExchange(raw.url);
+    expect([await first.end, first.sendings()]).toEqual(['end', 1]);
+    const second = runExchange(raw.url);
+    expect([await second.end, second.sendings()]).toEqual(['end', 2]);
+  });
+
+  test('never where no connection is made', async () => {
+    const { url, stop } = startRawServer(() => undefined);
+    stop();
+    const running = runExchange(url);
+    expect(await running.end).toMatchObject({ kind: 'connect' });
+    expect(running.sendings()).toBe(0);
+  });
+
+  test('never where it is given up before', async () => {
+    const { url, peers } = serve((peer) => peer.send(OK));
+    const given = runExchange(url);
+    given.exchange.abort();
+    expect(await runExchange(url).end).toBe('end');
+    expect(given.sendings()).toBe(0);
+    expect(peers.map((peer) => peer.received().length > 0)).toContain(true);
+  });
+});
+
 describe('what is wrong with an answer', () => {
   test.each([
     ['a cut length by FIN', 'truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', 'fin'],

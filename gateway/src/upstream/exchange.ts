@@ -14,6 +14,8 @@ export interface ExchangeRequest {
   readonly origin: Origin;
   readonly head: string;
   readonly body: Uint8Array;
+  /** Told when its first bytes go out: upstream may have the request from then on. Again where it is sent again. */
+  readonly onSent?: () => void;
 }
 
 /** Milliseconds. `idle` counts from the last byte of upstream's; `total` from the start. */
@@ -146,7 +148,8 @@ export class Exchange implements ConnectionUser, Deadline {
     connection.user = this;
     this.#phase = 'first_byte';
     this.#touch(this.#limits.firstByteMs);
-    const { head, body } = this.#request;
+    const { head, body, onSent } = this.#request;
+    onSent?.();
     if (body.length <= JOINED_BYTES_MAX) {
       const joined = Buffer.allocUnsafe(head.length + body.length);
       joined.write(head, 0, 'latin1');

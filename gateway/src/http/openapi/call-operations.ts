@@ -1,11 +1,12 @@
 /** Owns the OpenAPI operations of the paths that call a model. */
+import type { ProtocolName } from '../../protocols/protocol.ts';
 import {
   CHAT_ERROR_STATUSES,
   COUNT_ERROR_STATUSES,
   errorResponses,
   MESSAGES_ERROR_STATUSES,
 } from './error-responses.ts';
-import { CALL_HEADERS, STORED_ANSWER_HEADERS } from './response-headers.ts';
+import { answerHeaders, CALL_HEADERS, limitHeaders } from './response-headers.ts';
 import { type OpenapiPart, refTo, words } from './schema-parts.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];
@@ -39,9 +40,9 @@ const jsonBody = (schema: string): OpenapiPart => {
 };
 
 /** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
-const answer = (schema: string, record: string, stream: string): OpenapiPart => ({
+const answer = (protocol: ProtocolName, schema: string, record: string, stream: string): OpenapiPart => ({
   description: `The answer. ${stream}`,
-  headers: STORED_ANSWER_HEADERS,
+  headers: answerHeaders(protocol),
   content: {
     'application/json': { schema: refTo(schema) },
     'text/event-stream': {
@@ -64,8 +65,8 @@ export const CALL_PATHS: OpenapiPart = {
       parameters: [IDEMPOTENCY_KEY],
       requestBody: jsonBody('ChatCompletionRequest'),
       responses: {
-        200: answer('ChatCompletion', 'ChatCompletionChunk', CHAT_STREAM),
-        ...errorResponses(CHAT_ERROR_STATUSES, 'ChatError'),
+        200: answer('chat', 'ChatCompletion', 'ChatCompletionChunk', CHAT_STREAM),
+        ...errorResponses(CHAT_ERROR_STATUSES, 'ChatError', limitHeaders('chat')),
       },
     },
   },
@@ -77,8 +78,8 @@ export const CALL_PATHS: OpenapiPart = {
       parameters: [...VERSION_HEADERS, IDEMPOTENCY_KEY],
       requestBody: jsonBody('MessageRequest'),
       responses: {
-        200: answer('Message', 'MessageEvent', MESSAGES_STREAM),
-        ...errorResponses(MESSAGES_ERROR_STATUSES, 'MessagesError'),
+        200: answer('messages', 'Message', 'MessageEvent', MESSAGES_STREAM),
+        ...errorResponses(MESSAGES_ERROR_STATUSES, 'MessagesError', limitHeaders('messages')),
       },
     },
   },

@@ -1,5 +1,5 @@
 /** Owns the OpenAPI schemas of both error bodies and the responses per status. The table itself is kept by the errors. */
-import { V1_HEADERS } from './response-headers.ts';
+import { pick, V1_HEADERS } from './response-headers.ts';
 import { type OpenapiPart, orNull, refTo, shape, text } from './schema-parts.ts';
 
 export const ERROR_SCHEMAS: OpenapiPart = {
@@ -41,14 +41,20 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   413: 'The body is too large.',
   415: 'The body’s encoding is not supported.',
   422: 'The provider refused the content.',
-  429: 'Rate limit, quota or balance. Code `rate_limit_exceeded`.',
+  429:
+    'A limit of the key, its end user, workspace or account, or of the model (type `rate_limit_error`; requests and tokens per minute, calls at once): ' +
+    'wait for `retry-after` seconds. Or a budget or the balance does not cover the call (chat `insufficient_quota`, messages `billing_error`), with ' +
+    '`x-should-retry: false`: waiting for seconds does not help. Or the provider has too many calls. Code `rate_limit_exceeded`.',
   431: 'The header block is too large.',
-  500: 'Gateway or upstream failure; the message repeats the request id. Code `internal_error`.',
+  500:
+    'Gateway or upstream failure; the message repeats the request id. Also a model without a price where a balance or a budget pays. ' +
+    'Code `internal_error`.',
   503: 'Draining, over capacity, or the gateway’s own store is away.',
   504: 'The provider timed out.',
   529: 'The provider is overloaded.',
 };
 const WITH_RETRY_AFTER = ['409', '429', '503', '529'];
+const WITH_SHOULD_RETRY = ['401', '403', '404', '409', '429', '500'];
 const COMMON = ['400', '401', '403', '404', '405', '408', '413', '415', '422', '429', '431', '500', '503'];
 
 export const CHAT_ERROR_STATUSES: readonly string[] = [...COMMON, '409'];
@@ -57,15 +63,21 @@ export const MESSAGES_ERROR_STATUSES: readonly string[] = [...COUNT_ERROR_STATUS
 /** Of endpoints without a body. */
 export const READ_ERROR_STATUSES: readonly string[] = ['401', '403', '404', '405', '431', '500', '503'];
 
-/** The `responses` members of the statuses, in the error shape of the family. */
-export function errorResponses(statuses: readonly string[], schema: 'ChatError' | 'MessagesError'): OpenapiPart {
+/** The `responses` members of the statuses, in the error shape of the family. `limits`: what limits leave, on a 429. */
+export function errorResponses(
+  statuses: readonly string[],
+  schema: 'ChatError' | 'MessagesError',
+  limits: OpenapiPart = {},
+): OpenapiPart {
   const entries = statuses.map((status): [string, OpenapiPart] => [
     status,
     {
       description: CONDITIONS[status] ?? 'Failed.',
       headers: {
         ...V1_HEADERS,
-        ...(WITH_RETRY_AFTER.includes(status) ? { 'retry-after': { $ref: '#/components/headers/retry-after' } } : {}),
+        ...(WITH_RETRY_AFTER.includes(status) ? pick('retry-after') : {}),
+        ...(WITH_SHOULD_RETRY.includes(status) ? pick('x-should-retry') : {}),
+        ...(status === '429' ? limits : {}),
       },
       content: { 'application/json': { schema: refTo(schema) } },
     },

@@ -1,5 +1,44 @@
 /** Owns the OpenAPI descriptions of the headers that the gateway adds to its answers. */
+import type { ProtocolName } from '../../protocols/protocol.ts';
 import { count, type OpenapiPart, text } from './schema-parts.ts';
+
+const SORTS = {
+  requests: { of: 'Requests per minute', unit: 'requests' },
+  tokens: { of: 'Tokens per minute', unit: 'tokens' },
+} as const;
+type Sort = keyof typeof SORTS;
+
+/** What the caller's own limits leave (contract, 8). The provider's limits are never told. */
+const LIMIT_HEADERS: { readonly [protocol in ProtocolName]: OpenapiPart } = {
+  chat: describeLimits(
+    (member, sort) => `x-ratelimit-${member}-${sort}`,
+    { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?[0-9]+(s|ms)$' },
+    'In how long the limit is whole again, such as `6m0s` or `120ms`.',
+  ),
+  messages: describeLimits(
+    (member, sort) => `anthropic-ratelimit-${sort}-${member}`,
+    { type: 'string', format: 'date-time' },
+    'When the limit is whole again.',
+  ),
+};
+
+/** Of each sort: the limit, what it leaves, when it is whole again. */
+function describeLimits(
+  nameOf: (member: 'limit' | 'remaining' | 'reset', sort: Sort) => string,
+  reset: OpenapiPart,
+  resetWords: string,
+): OpenapiPart {
+  const describeSort = (sort: Sort): OpenapiPart => {
+    const { of, unit } = SORTS[sort];
+    const tightest = `${of} of the tightest limit that binds the call; absent where none does.`;
+    return {
+      [nameOf('limit', sort)]: { description: tightest, schema: count('The limit.', 1) },
+      [nameOf('remaining', sort)]: { description: `How many ${unit} it still leaves.`, schema: count('The rest.') },
+      [nameOf('reset', sort)]: { description: resetWords, schema: reset },
+    };
+  };
+  return { ...describeSort('requests'), ...describeSort('tokens') };
+}
 
 export const HEADERS: OpenapiPart = {
   'x-request-id': { description: 'Identifies the call; `/app/logs` finds it.', schema: { type: 'string' } },
@@ -11,6 +50,14 @@ export const HEADERS: OpenapiPart = {
     description: 'What the call cost in US dollars. Not on streams, and not where the model has no price.',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
   },
+  'x-tollgate-dropped': {
+    description: 'Members of the request that the translation into the format of the provider had to leave out.',
+    schema: text('Their names, with commas between them.'),
+  },
+  'x-should-retry': {
+    description: '`false` where the same request would be refused again; absent where the status says what to do.',
+    schema: { enum: ['true', 'false'] },
+  },
   'x-tollgate-replayed': {
     description: 'The stored answer of an earlier call with the same `Idempotency-Key` and body; it costs nothing.',
     schema: { const: 'true' },
@@ -20,12 +67,15 @@ export const HEADERS: OpenapiPart = {
     schema: { type: 'string' },
   },
   'retry-after': {
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before the next try; absent where waiting does not help.',
     schema: { type: 'integer', minimum: 0, maximum: 60 },
   },
+  ...LIMIT_HEADERS.chat,
+  ...LIMIT_HEADERS.messages,
 };
 
-const pick = (...names: readonly string[]): OpenapiPart =>
+/** References to the headers of these names. */
+export const pick = (...names: readonly string[]): OpenapiPart =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** On every answer of a `/v1` path. */
@@ -37,8 +87,16 @@ export const CALL_HEADERS: OpenapiPart = {
   ...pick('x-tollgate-provider', 'x-tollgate-model', 'x-tollgate-attempts', 'x-tollgate-cost-usd'),
 };
 
-/** On every answer that may be stored. */
-export const STORED_ANSWER_HEADERS: OpenapiPart = {
-  ...CALL_HEADERS,
-  ...pick('x-tollgate-replayed', 'x-tollgate-replayed-request-id'),
-};
+/** What limits leave, on every answer to a call that was weighed against them. */
+export function limitHeaders(protocol: ProtocolName): OpenapiPart {
+  return pick(...Object.keys(LIMIT_HEADERS[protocol]));
+}
+
+/** On every answer of a model, which may be stored. */
+export function answerHeaders(protocol: ProtocolName): OpenapiPart {
+  return {
+    ...CALL_HEADERS,
+    ...pick('x-tollgate-dropped', 'x-tollgate-replayed', 'x-tollgate-replayed-request-id'),
+    ...limitHeaders(protocol),
+  };
+}

@@ -50,6 +50,7 @@ describe('readUsage', () => {
     [{ ...plain, completion_tokens: 1.5 }],
     [{ ...plain, prompt_tokens: '100' }],
     [{ ...plain, completion_tokens: 2 ** 53 }],
+    [{ ...plain, completion_tokens: 10_000_001 }],
     [{ prompt_tokens: 3 }],
   ])('gives nothing where a main counter does not hold: %j', (usage) => {
     expect(readUsage(usage)).toBeNull();

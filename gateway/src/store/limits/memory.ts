@@ -2,6 +2,7 @@
  * Owns the limits of one process, in memory: whom they bind, what running calls hold, and that each call gives it back once.
  * What is settled comes from the ledger, by seeding, and is not kept here for good.
  */
+import { followClock } from '../../admission/gcra.ts';
 import {
   type BudgetMark,
   type BudgetReached,
@@ -17,7 +18,7 @@ import { createSubjectBook, type SubjectBook, type SubjectState } from './subjec
 import { type Place, readStanding, refuseBalance, weighClaim } from './weigh-claim.ts';
 
 interface Settings {
-  /** From when on a call that was not released is taken for lost: above the longest that a call may run. */
+  /** From when on a call that was not released is taken for lost: above the longest that a call may run. Read for each call. */
   readonly leaseMs: number;
   /** Told of each mark that a budget reaches. Must not throw. */
   onBudgetReached(reached: BudgetReached): void;
@@ -37,14 +38,14 @@ export interface MemoryLimits extends LimitStore {
 const IDLE_LOOKS_PER_SWEEP = 10_000;
 
 /** An empty store: every budget and balance must be seeded before it admits. */
-export function createMemoryLimits({ leaseMs, onBudgetReached }: Settings): MemoryLimits {
+export function createMemoryLimits(settings: Settings): MemoryLimits {
   const book = createSubjectBook();
   const balances = new Map<string, Balance>();
   const holdings = new Map<string, Holding>();
 
   function tellMarks(state: WindowState, marks: readonly BudgetMark[]): void {
     const { subject, window, startMs: windowStartMs, settled, cap: amount } = state;
-    for (const mark of marks) onBudgetReached({ subject, window, windowStartMs, mark, settled, amount });
+    for (const mark of marks) settings.onBudgetReached({ subject, window, windowStartMs, mark, settled, amount });
   }
 
   function end(holding: Holding, charged: bigint, tokens: number | null, nowMs: number): void {
@@ -69,7 +70,7 @@ export function createMemoryLimits({ leaseMs, onBudgetReached }: Settings): Memo
       const unseededAccount = balance?.known === true ? null : account;
       if (weighed.unseeded.length > 0 || unseededAccount !== null)
         return { kind: 'unseeded', budgets: weighed.unseeded, account: unseededAccount };
-      holdings.set(claim.callId, takeAll(places, balance, claim, nowMs, nowMs + leaseMs));
+      holdings.set(claim.callId, takeAll(places, balance, claim, nowMs, nowMs + settings.leaseMs));
       return { kind: 'admitted', standing: readStanding(places, nowMs) };
     },
     extend(callId, amount) {
@@ -117,6 +118,9 @@ export function createMemoryLimits({ leaseMs, onBudgetReached }: Settings): Memo
     forgetBudget(subject) {
       for (const { windows } of meantBy(book, subject)) for (const window of windows) window.known = false;
     },
+    capBudget(subject, amount) {
+      for (const window of book.find(subject)?.windows ?? []) window.cap = amount;
+    },
     forgetBalance(account) {
       const balance = balances.get(account);
       if (balance !== undefined) balance.known = false;
@@ -147,6 +151,7 @@ function openPlaces(book: SubjectBook, { binding }: LimitClaim, nowMs: number): 
   for (const each of binding) {
     const state = book.open(each.subject, nowMs);
     state.usedAtMs = nowMs;
+    for (const bucket of [state.requests, state.tokens]) if (bucket !== null) followClock(bucket, nowMs);
     places.push({ binding: each, state, budget: null });
   }
   return places;

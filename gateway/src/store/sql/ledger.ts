@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely';
 import type { AccountBalance, Ledger, Movement, Settlement } from '../ledger-port.ts';
 import { readBalances } from './account-balances.ts';
 import {
-  keepAbandonment,
   keepCheckpoint,
   keepExtension,
   keepHold,
@@ -15,10 +14,15 @@ import {
 } from './ledger-operations.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { Tables } from './tables.ts';
+import type { UnkeptEnds } from './unkept-ends.ts';
 import type { Writer } from './writer.ts';
 
 /** The port's implementation. Every rejection is a StoreFailure. */
-export function createLedger(queries: Kysely<Tables>, writer: Pick<Writer, 'keep' | 'writable'>): Ledger {
+export function createLedger(
+  queries: Kysely<Tables>,
+  writer: Pick<Writer, 'keep' | 'writable'>,
+  ends: Pick<UnkeptEnds, 'end'>,
+): Ledger {
   function keepChecked(problem: string | null, operation: () => Operation): Promise<void> {
     if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
     return writer.keep(operation());
@@ -37,7 +41,7 @@ export function createLedger(queries: Kysely<Tables>, writer: Pick<Writer, 'keep
     checkpoint: (checkpoint) => keepChecked(null, () => keepCheckpoint(checkpoint)),
     settle: (settlement) => keepChecked(settlementProblem(settlement), () => keepSettlement(settlement)),
     append: (record) => keepChecked(unheldProblem(record.cost_nano_usd), () => keepRecord(record)),
-    abandon: (call_id) => keepChecked(null, () => keepAbandonment(call_id)),
+    abandon: ends.end,
     topup: (movement) => move('topup', movement),
     correct: (movement) => move('correct', movement),
     readBalances: () => readBalances(queries),

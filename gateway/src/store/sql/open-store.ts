@@ -9,12 +9,13 @@ import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
 import { createLedger } from './ledger.ts';
-import { keepRecord } from './ledger-operations.ts';
+import { keepAbandonment, keepRecord } from './ledger-operations.ts';
 import { createPolicyBook } from './policy-book.ts';
 import type { Recovered } from './recover-holds.ts';
-import { readSpend } from './spend-reader.ts';
+import { type NamesOfModel, readSpend } from './spend-reader.ts';
 import { createQueries } from './sqlite-dialect.ts';
 import { nameSqliteFault, type StoreFailure } from './store-failure.ts';
+import { createUnkeptEnds } from './unkept-ends.ts';
 import { startWriter, type Writer } from './writer.ts';
 
 export interface StoreOptions {
@@ -34,8 +35,8 @@ export interface Store {
   readonly policies: PolicyBook;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
-  /** Nano-USD that a subject's calls cost within a window. */
-  readSpend(binding: BindingCaps): Promise<bigint>;
+  /** Nano-USD that a subject's calls were charged within a window. */
+  readSpend(binding: BindingCaps, namesOfModel: NamesOfModel): Promise<bigint>;
   /** Which start of this data folder it is; taken anew by each. */
   readonly epoch: number;
   /** The calls that the process before left running, which were ended now. */
@@ -55,21 +56,25 @@ const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = databasePath(options.dataDir);
+  const ends = createUnkeptEnds((call_id) => writer.keep(keepAbandonment(call_id)));
   const writer = await startWriter({
     path,
     databaseBytesMax: options.databaseBytesMax ?? null,
-    onChange: options.onWritableChange ?? (() => undefined),
+    onChange(failure) {
+      if (failure === null) ends.endAll();
+      options.onWritableChange?.(failure);
+    },
     program: options.writerProgram ?? WRITER_PROGRAM,
   });
   const reading = await openReadingBeside(writer, path);
   const queries = createQueries(reading);
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: writer.writable },
-    ledger: createLedger(queries, writer),
+    ledger: createLedger(queries, writer, ends),
     policies: createPolicyBook(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
-    readSpend: (binding) => readSpend(queries, binding),
+    readSpend: (binding, namesOfModel) => readSpend(queries, binding, namesOfModel),
     ...writer.opened,
     async close() {
       // The last connection to close folds the log into the database, and only the writer's can.

@@ -112,6 +112,19 @@ export function lastCentContract(open: () => LimitStore): void {
     });
     expect(await store.extend('a', 1n, START_MS)).toBe(false);
   });
+
+  test('another amount binds the next extension of a running call, though no other call comes', async () => {
+    const store = open();
+    const budget = bind(totalOf(10n));
+    await store.seedBudget(budget, 0n);
+    await store.acquire(claim('a', [budget], { amount: 6n }), START_MS);
+    await store.capBudget(budget.subject, 7n);
+    expect(await store.extend('a', 2n, START_MS)).toBe(false);
+    expect(await store.extendUpTo('a', 2n, START_MS)).toBe(1n);
+    await store.capBudget(budget.subject, 20n);
+    expect(await store.extend('a', 13n, START_MS)).toBe(true);
+    expect(await store.readBudget(budget)).toEqual({ settled: 0n, held: 20n });
+  });
 }
 
 const AMOUNT = fc.bigInt({ min: 0n, max: 40n });

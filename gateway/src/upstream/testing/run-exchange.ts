@@ -22,6 +22,8 @@ export interface RunningExchange {
   bodyBytes(): number;
   /** How often `onEnd` and `onFailure` were called together. */
   endings(): number;
+  /** How often the request began to go out. */
+  sendings(): number;
   /** Resolves once so many bytes of the body have come. */
   untilBytes(count: number): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function runExchange(
 ): RunningExchange {
   let head: ResponseHead | null = null;
   let endings = 0;
+  let sendings = 0;
   let bytes = 0;
   const spans: Buffer[] = [];
   const waiting: Array<{ readonly count: number; resolve(): void }> = [];
@@ -49,7 +52,15 @@ export function runExchange(
     resolve(how);
   };
   const { origin } = parseBaseUrl(url);
-  const request = { origin, head: `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`, body };
+  const onSent = () => {
+    sendings += 1;
+  };
+  const request = {
+    origin,
+    head: `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`,
+    body,
+    onSent,
+  };
   const exchange = new Exchange(
     request,
     { ...PATIENT, ...limits },
@@ -77,6 +88,7 @@ export function runExchange(
     body: () => Buffer.concat(spans),
     bodyBytes: () => bytes,
     endings: () => endings,
+    sendings: () => sendings,
     untilBytes: (count) =>
       new Promise((resolveBytes) => {
         if (bytes >= count) resolveBytes();

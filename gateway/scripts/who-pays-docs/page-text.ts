@@ -1,0 +1,53 @@
+/** Owns the words of the page on who pays that are not made from the table. */
+import type { CallEnding } from '../../src/billing/who-pays.ts';
+import type { UsageSource } from '../../src/generation/usage.ts';
+
+export const INTRODUCTION = `Whoever broke it pays. A call has one end, and this table says for each what of its usage is charged to the account of
+its key. The record of the call has the same: \`usage\`, and \`usage_source\`, which says where the numbers come from.`;
+
+/** How a call ended, in the words of someone who made it. */
+export const ENDINGS: { readonly [ending in CallEnding]: string } = {
+  complete: 'The answer is complete, and the provider said what it used.',
+  complete_without_usage:
+    'The answer is complete, and the provider said nothing of its usage, or nothing that can be right.',
+  not_dispatched: 'Nothing was sent to a provider: the call was refused, or the caller left before.',
+  caller_left: 'The caller left, or took nothing for too long, after the call was sent.',
+  failed_without_output: 'The provider refused the call, failed, or ran out of time before any output.',
+  failed_mid_stream: 'The provider failed in the middle of its answer.',
+  extension_refused: 'The balance or a budget did not cover more of the answer, and it was stopped.',
+  crashed: 'Tollgate died during the call, after it had noted how far the answer had come.',
+  crashed_without_checkpoint: 'Tollgate died during the call, before it had noted anything.',
+  replayed: 'The stored answer of an earlier call was given out, by its `Idempotency-Key`.',
+};
+
+export const CHARGES = {
+  usage: 'its usage',
+  so_far: 'the input, and the output that came from the provider until it was stopped',
+  checkpoint: 'what had been noted last',
+  count: 'what Tollgate counts itself',
+  nothing: 'nothing',
+} as const;
+
+export const SOURCES: { readonly [source in UsageSource]: string } = {
+  upstream: "the provider's final numbers",
+  partial:
+    "the provider's numbers as far as they came, of the output never less than what came; Tollgate's own count where it gave none",
+  counted:
+    "Tollgate's own count: the bytes of the prompt ÷ 4, those of the output by what its model's tokens were found to measure",
+  checkpoint: 'the numbers that were noted last while the answer ran',
+  void: 'no numbers: nothing is charged',
+  cache: 'no numbers: an earlier call has them',
+};
+
+export const NOTES = `## In words
+
+- **Reading everything and leaving before the end is not free.** What the provider produced until it heard of it is charged.
+- **A failure of the provider before any output costs the caller nothing**; what the provider may charge for it is the
+  operator's.
+- **What is charged is never above what was held.** Where an answer cost more than its account's balance or a budget could
+  still bear, the difference is the operator's: the ledger has it as \`absorb\`. A record's \`cost_nano_usd\` is the whole
+  cost, usage × price: what was posted to the account and what the operator bore, together.
+- **A stream notes how far it has come** every 5 seconds or 2,000 tokens of output, so a crash loses at most that much of a bill.
+- **A model without a price** is never charged as if it were free: \`cost_nano_usd\` is null. Where a balance or a budget
+  would have to pay, the call is refused instead.
+`;

@@ -1,0 +1,30 @@
+/** Owns the page docs/who-pays.md: a row for each way a call can end, made from the table by which calls are charged. */
+import { type CallEnding, WHO_PAYS } from '../../src/billing/who-pays.ts';
+import type { UsageSource } from '../../src/generation/usage.ts';
+import { CHARGES, ENDINGS, INTRODUCTION, NOTES, SOURCES } from './page-text.ts';
+
+interface Row {
+  readonly charged: keyof typeof CHARGES;
+  readonly source: UsageSource;
+  readonly sourceOfCount?: UsageSource;
+}
+
+/** The whole page. */
+export function renderWhoPaysPage(): string {
+  const rows = Object.entries(WHO_PAYS).map(([ending, row]) => renderRow(ENDINGS[ending as CallEnding], row));
+  const sources = Object.entries(SOURCES).map(([source, words]) => `| \`${source}\` | ${words} |`);
+  return [
+    '<!-- Made by `npm run docs` from the table that calls are charged by; a test compares the two. -->',
+    '# Who pays',
+    INTRODUCTION,
+    `| how the call ended | the account pays | \`usage_source\` |\n|---|---|---|\n${rows.join('\n')}`,
+    `| \`usage_source\` | where the numbers come from |\n|---|---|\n${sources.join('\n')}`,
+    NOTES,
+  ].join('\n\n');
+}
+
+/** One row; where our own count stands in for numbers that never came, and is named otherwise, both sources. */
+export function renderRow(ending: string, { charged, source, sourceOfCount = source }: Row): string {
+  const sources = [...new Set([source, sourceOfCount])].map((one) => `\`${one}\``);
+  return `| ${ending} | ${CHARGES[charged]} | ${sources.join(', or ')} |`;
+}

@@ -1,0 +1,134 @@
+/** Checks how the parts of money and limits are joined at start: what they know of the ledger, and what changes tell them. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { admitCall } from '../admission/admission.ts';
+import { parseConfigPrice } from '../billing/config-price.ts';
+import { withMarkUp } from '../billing/price.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
+import { openStore } from '../store/sql/open-store.ts';
+import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { heldCall, settledCall } from '../store/testing/sample-call.ts';
+import { type MoneyParts, openMoney } from './open-money.ts';
+
+const newFolder = temporaryFolders();
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
+const PREPAID: StoredAccount = { id: 'team', mode: 'prepaid', markUpPpm: 0, timeZone: 'Asia/Tokyo', createdAtMs: 1 };
+const MODEL: Subject = { kind: 'model', id: 'house' };
+
+/** A store with a prepaid account of 100 nano-dollars, and a budget of 50 of the model `house` a day. */
+async function open(changes: Partial<MoneyParts> = {}) {
+  const store = await openStore({ dataDir: newFolder() });
+  closers.push(() => store.close());
+  const caps: Caps = { ...NO_CAPS, budget: { window: 'total', amount: 50n } };
+  await store.policies.keep([
+    { of: 'account', isNew: true, account: PREPAID },
+    { of: 'rule', subject: MODEL, caps },
+  ]);
+  await store.ledger.topup({ id: 'mov_1', account: 'team', amount: 100n, note: null, at_ms: 1 });
+  await store.ledger.hold(heldCall('req_1', 30n, 'team'));
+  await store.ledger.settle(
+    settledCall('req_1', { held: 30n, output: 10, account: 'team', changes: { model: 'alias' } }),
+  );
+  const told: string[] = [];
+  const tell = (about: unknown, message?: string) => void told.push(`${message} ${JSON.stringify(about)}`);
+  const log = { warn: tell, error: tell } as MoneyParts['log'];
+  const directory = { accounts: new Map([[PREPAID.id, PREPAID]]) };
+  const namesOfModel = (model: string) => [model, 'alias'];
+  const money = await openMoney({ store, directory, log, callMsMax: () => 3_600_000, namesOfModel, ...changes });
+  closers.push(() => money.close());
+  return { ...money, store, told };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+let count = 0;
+
+/** What comes of a call of the account for the model. */
+async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
+  const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, model };
+  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, nowMs);
+  const claim = { callId: `req_asked_${count++}`, binding, prepaidAccount: 'team', tokens: 0, amount };
+  const admitted = await admitCall(desk.limits, claim, nowMs);
+  return admitted.kind === 'refused' ? admitted.refusal.kind : admitted.admission;
+}
+
+describe('what is known at the start', () => {
+  test('a balance is what the ledger has available', async () => {
+    const opened = await open();
+    expect(await ask(opened, 81n)).toBe('balance');
+    expect(await ask(opened, 80n)).not.toBeString();
+  });
+
+  test('a model’s budget has what calls by its other names were charged', async () => {
+    const opened = await open();
+    expect(await ask(opened, 31n, 'house')).toBe('budget');
+    expect(await ask(opened, 30n, 'house')).not.toBeString();
+  });
+});
+
+describe('what changes', () => {
+  test('money that comes in can be spent at once', async () => {
+    const opened = await open();
+    expect(await ask(opened, 81n)).toBe('balance');
+    opened.credit('team', 1n);
+    expect(await ask(opened, 81n)).not.toBeString();
+  });
+
+  test('an account whose mode changed has its balance read anew, and another change reads nothing', async () => {
+    const opened = await open();
+    expect(await ask(opened, 90n)).toBe('balance');
+    await opened.store.ledger.topup({ id: 'mov_2', account: 'team', amount: 10n, note: null, at_ms: 1 });
+    opened.bindAccount({ ...PREPAID, markUpPpm: 5 });
+    expect(await ask(opened, 90n)).toBe('balance');
+    opened.bindAccount({ ...PREPAID, mode: 'postpaid' });
+    expect(await ask(opened, 90n)).not.toBeString();
+  });
+
+  test('a budget of another amount binds with what is known of it', async () => {
+    const opened = await open();
+    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    opened.desk.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
+    expect(await ask(opened, 1n, 'house')).toBe('budget');
+  });
+});
+
+test('a budget that reaches a mark is told of, in dollars', async () => {
+  const opened = await open();
+  const admission = await ask(opened, 25n, 'house');
+  if (typeof admission === 'string') throw new Error(admission);
+  await admission.settle(25n, 0, Date.now());
+  const spent = '{"of":"model","id":"house","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
+  expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark} % ${spent}`));
+});
+
+test('a price with a mark-up is one object for all calls, and without one the price itself', async () => {
+  const { desk } = await open();
+  const price = parseConfigPrice({ input: '1', output: '2' });
+  expect(desk.priced(price, 0)).toBe(price);
+  expect(desk.priced(price, 5_000)).toEqual(withMarkUp(price, 5_000));
+  expect(desk.priced(price, 5_000)).toBe(desk.priced({ ...price }, 5_000));
+  expect(desk.priced(price, 6_000).version).not.toBe(desk.priced(price, 5_000).version);
+});
+
+test('windows follow the account’s zone, and UTC where there is none', async () => {
+  const { desk } = await open();
+  expect([desk.timeZoneOf('team'), desk.timeZoneOf('nobody')]).toEqual(['Asia/Tokyo', 'UTC']);
+});
+
+test('a call that never ends gives its limits back, after the longest that a call may run now', async () => {
+  let callMsMax = 1_000;
+  const opened = await open({ callMsMax: () => callMsMax });
+  const startMs = Date.now();
+  await ask(opened, 80n, 'other', startMs);
+  const sweepAt = (nowMs: number) => opened.desk.limits.store.sweep(nowMs);
+  expect(await sweepAt(startMs + 600_999)).toBe(0);
+  expect(await sweepAt(startMs + 601_000)).toBe(1);
+  callMsMax = 7_200_000;
+  await ask(opened, 80n, 'other', startMs);
+  expect(await sweepAt(startMs + 4_200_000)).toBe(0);
+  expect(await sweepAt(startMs + 7_800_000)).toBe(1);
+});

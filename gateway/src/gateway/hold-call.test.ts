@@ -1,0 +1,165 @@
+/** Checks what a call takes of its limits and its money before it is sent, and that one which may not have it takes nothing. */
+import { describe, expect, test } from 'bun:test';
+import { createLimitRules } from '../admission/limit-rules.ts';
+import { createMoneySeeds, type MoneySource } from '../admission/money-seeds.ts';
+import { parseConfigPrice } from '../billing/config-price.ts';
+import { withMarkUp } from '../billing/price.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { generateKeyText } from '../identity/key-format.ts';
+import { createMemoryLimits } from '../store/limits/memory.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
+import { holdCall } from './hold-call.ts';
+import { LearntRatio } from './learnt-ratio.ts';
+import type { MoneyDesk } from './money-desk.ts';
+import { createNotedLedger } from './testing/noted-ledger.ts';
+import { type CallPlan, routedCall } from './testing/routed-call.ts';
+
+const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
+const KEY: Subject = { kind: 'key', id: 'key_1' };
+const UNPRICED = { price: null } as const;
+
+function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], source: Partial<MoneySource> = {}) {
+  const store = createMemoryLimits({ leaseMs: 3_600_000, onBudgetReached: () => undefined });
+  const ledger = createNotedLedger();
+  const seeds = createMoneySeeds(store, { readSettled: async () => 0n, readAvailable: async () => 0n, ...source });
+  const caps = rules.map(([subject, some]) => ({ subject, caps: { ...NO_CAPS, ...some } }));
+  const desk: MoneyDesk = {
+    ledger,
+    limits: { store, seeds },
+    rules: createLimitRules(caps),
+    ratio: new LearntRatio(),
+    timeZoneOf: () => 'UTC',
+    priced: withMarkUp,
+  };
+  return { desk, ledger, store };
+}
+
+const budgetOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total', amount } });
+
+/** Holds a call of the plan: what the ledger was asked for, and the refusal. */
+async function hold(desk: MoneyDesk, plan: CallPlan = {}) {
+  const routed = routedCall({ ...plan, desk });
+  let refusal: string | null = null;
+  try {
+    await holdCall(routed);
+  } catch (fault) {
+    if (!(fault instanceof CallFailure)) throw fault;
+    refusal = fault.kind;
+  }
+  return { call: routed.call, refusal };
+}
+
+describe('what is held', () => {
+  // 400 bytes are 100 tokens of input, held with 15 % more; a token costs a nano-dollar.
+  const WORST = 115n + 1_000n;
+
+  const cases: readonly (readonly [string, CallPlan, bigint])[] = [
+    ['a plain call: input and the worst case of the output', {}, WORST],
+    ['each of several answers', { facts: { answers: 3 } }, WORST + 2_000n],
+    ['no more answers than an upstream gives', { facts: { answers: 1e9 } }, 115n + 128_000n],
+    ['an absurd number of answers that is none', { facts: { answers: -4 } }, WORST],
+    ['an image as tokens of input', { facts: { mediaParts: 2 } }, 1_000n + (3_300n * 115n) / 100n],
+    [
+      'the most that the model can say, where the caller does not',
+      { facts: { outputTokensMax: null }, outputTokensMax: 50 },
+      165n,
+    ],
+    ['an output that nobody bounds', { facts: { outputTokensMax: null } }, 115n + 131_072n],
+    ['a first slice of a long stream', { facts: { stream: true, outputTokensMax: 64_000 } }, 115n + 2_048n],
+    ['the account’s mark-up', { markUpPpm: 1_000_000 }, 2n * WORST],
+    ['nothing of a model without a price, where no money binds', UNPRICED, 0n],
+  ];
+
+  test.each(cases)('%s', async (_, plan, amount) => {
+    const { desk, ledger } = openDesk();
+    const { call, refusal } = await hold(desk, plan);
+    expect([refusal, ledger.kept]).toEqual([null, [`hold ${call.requestId} ${amount}`]]);
+    expect(call.money?.price?.version ?? null).toBe(
+      'price' in plan
+        ? null
+        : withMarkUp(parseConfigPrice({ input: '0.001', output: '0.001' }), plan.markUpPpm ?? 0).version,
+    );
+  });
+
+  test('is decided without a turn of the event loop where all is known', () => {
+    const routed = routedCall({ desk: openDesk().desk });
+    expect(holdCall(routed)).toBeUndefined();
+    expect(routed.call.money).not.toBeNull();
+  });
+
+  test('that the ledger does not keep is told to whoever waits for it, and to nobody else', async () => {
+    const { desk, ledger } = openDesk();
+    ledger.failing.add('hold');
+    const { call } = await hold(desk);
+    await expect(call.money?.durable).rejects.toThrow('no hold is kept');
+  });
+});
+
+describe('a refusal', () => {
+  test('of a rate takes nothing, and tells what the limits leave', async () => {
+    const { desk, ledger, store } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(10_000n) }]]);
+    const first = await hold(desk);
+    const second = await hold(desk);
+    expect([first.refusal, second.refusal, second.call.money]).toEqual([null, 'rate_limited', null]);
+    expect(second.call.standing?.requests).toMatchObject({ limit: 1, remaining: 0 });
+    expect([ledger.kept.length, store.size().calls]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['a budget that does not cover the call', 1_114n, 'quota_exceeded'],
+    ['a budget that just covers it', 1_115n, null],
+  ])('for %s', async (_, amount, refusal) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(desk);
+    expect([held.refusal, ledger.kept.length]).toEqual([refusal, refusal === null ? 1 : 0]);
+  });
+
+  test.each([
+    [1_114n, 'quota_exceeded'],
+    [1_115n, null],
+  ] as const)('for a prepaid balance of %d', async (available, refusal) => {
+    const { desk } = openDesk([], { readAvailable: async () => available });
+    expect((await hold(desk, { mode: 'prepaid' })).refusal).toBe(refusal);
+    // The same account on account needs no balance.
+    expect((await hold(desk)).refusal).toBeNull();
+  });
+
+  test('for a model without a price, where a balance or a budget pays', async () => {
+    expect((await hold(openDesk([[KEY, budgetOf(9n)]]).desk, UNPRICED)).refusal).toBe('unpriced');
+    expect((await hold(openDesk().desk, { ...UNPRICED, mode: 'prepaid' })).refusal).toBe('unpriced');
+    expect((await hold(openDesk([[KEY, { requestsPerMinute: 9 }]]).desk, UNPRICED)).refusal).toBeNull();
+  });
+});
+
+test('each rule that names the call binds it: by any name of the model, and whoever its end user is', async () => {
+  const subjects: readonly Subject[] = [
+    KEY,
+    { kind: 'workspace', id: 'default' },
+    { kind: 'account', id: 'default' },
+    { kind: 'model', id: 'm' },
+    { kind: 'end_user', id: 'default/ann' },
+    { kind: 'end_user', id: 'default/*' },
+  ];
+  for (const subject of subjects) {
+    const { desk } = openDesk([[subject, { concurrency: 1 }]]);
+    const plan: CallPlan = { facts: { model: 'alias', endUser: 'ann' } };
+    expect([subject.id, (await hold(desk, plan)).refusal, (await hold(desk, plan)).refusal]).toEqual([
+      subject.id,
+      null,
+      'rate_limited',
+    ]);
+  }
+});
+
+test('an end user is bound under the name that the records keep of it', async () => {
+  const asked: string[] = [];
+  const everyone: Subject = { kind: 'end_user', id: 'default/*' };
+  const { desk } = openDesk([[everyone, budgetOf(9_999n)]], {
+    readSettled: async ({ subject }) => {
+      asked.push(subject.id);
+      return 0n;
+    },
+  });
+  await hold(desk, { facts: { endUser: generateKeyText() } });
+  expect(asked).toEqual(['default/[key]']);
+});

@@ -1,0 +1,94 @@
+/** Owns a call for tests, as the line knows it once it has a route. Nothing of it was sent. */
+import { parseConfigPrice } from '../../billing/config-price.ts';
+import type { Price } from '../../billing/price.ts';
+import { bookOf } from '../../billing/price-book.ts';
+import { compileModelPatterns } from '../../identity/model-patterns.ts';
+import type { Principal } from '../../identity/principal.ts';
+import { chatCompletions } from '../../protocols/chat-completions/index.ts';
+import type { RequestFacts } from '../../protocols/request-facts.ts';
+import type { Route } from '../../routing/route.ts';
+import { traitsOf } from '../../routing/upstream-traits.ts';
+import type { JsonOutline } from '../../wire/json-node.ts';
+import { startJsonScan } from '../../wire/json-scan.ts';
+import { openCall } from '../call.ts';
+import type { Gate } from '../gate.ts';
+import type { MoneyDesk } from '../money-desk.ts';
+import type { RoutedCall } from '../plan-call.ts';
+
+export interface CallPlan {
+  readonly facts?: Partial<RequestFacts>;
+  readonly headers?: Record<string, string>;
+  readonly mode?: 'postpaid' | 'prepaid';
+  readonly markUpPpm?: number;
+  /** Null: nobody knows it. Left out: a nano-dollar for each token. */
+  readonly price?: Price | null;
+  /** Of the model; null: nobody knows. */
+  readonly outputTokensMax?: number | null;
+  readonly desk?: MoneyDesk;
+}
+
+/** A call of key_1 for the model `m`, in the chat format. Of the gate there is the money desk alone. */
+export function routedCall(plan: CallPlan): RoutedCall {
+  const outline = outlineOf('{"model":"m"}');
+  const call = openCall('chat', new Headers(plan.headers));
+  call.principal = principalOf(plan);
+  call.facts = {
+    model: 'm',
+    modelNode: outline.root,
+    stream: false,
+    wantsUsage: false,
+    endUser: null,
+    inputBytes: 400,
+    mediaParts: 0,
+    outputTokensMax: 1_000,
+    answers: 1,
+    ...plan.facts,
+  };
+  const route = routeOf(plan);
+  call.route = route;
+  const gate: Pick<Gate, 'desk'> | null = plan.desk === undefined ? null : { desk: plan.desk };
+  return { call, gate: gate as Gate, protocol: chatCompletions, route, outline };
+}
+
+function principalOf({ mode = 'postpaid', markUpPpm = 0 }: CallPlan): Principal {
+  const all = compileModelPatterns(null);
+  return {
+    keyId: 'key_1',
+    keyName: 'first',
+    accountId: 'default',
+    account: { id: 'default', mode, markUpPpm, timeZone: 'UTC', createdAtMs: 0 },
+    workspaceId: 'default',
+    scopes: ['inference'],
+    strict: false,
+    ranges: null,
+    keyAllows: all,
+    workspaceAllows: all,
+  };
+}
+
+function routeOf({ price, outputTokensMax = null }: CallPlan): Route {
+  const protocols = ['chat', 'messages'] as const;
+  const target = {
+    provider: { kind: 'demo', name: 'lab', protocols },
+    model: 'm-upstream',
+    timeouts: null,
+    catalog: null,
+  } as const;
+  return {
+    model: 'm',
+    names: ['m', 'alias'],
+    protocols,
+    upstream: { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols },
+    traits: { ...traitsOf(target, null), outputTokensMax },
+    catalog: null,
+    prices: bookOf(price === undefined ? parseConfigPrice({ input: '0.001', output: '0.001' }) : price),
+  };
+}
+
+function outlineOf(text: string): JsonOutline {
+  const outline = startJsonScan(Buffer.from(text), { depthMax: 2, keysPerObjectMax: 9, outlineDepth: 1 }).step(
+    text.length,
+  );
+  if (outline === 'more' || !outline.ok) throw new Error('the body must be JSON');
+  return outline;
+}

@@ -1,0 +1,49 @@
+/**
+ * Shows that a gateway killed with -9 under two hundred calls loses none and charges none twice: at random moments, at the
+ * writer's failpoints, inside recovery. `npm run test:crash` plays a thousand rounds and every failpoint.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
+import { emptyTally, runCrashLoop } from './crash-loop.ts';
+import { AT_WORK, dieAtWork, dieInRecovery, IN_RECOVERY } from './sweep-failpoints.ts';
+
+const ROUNDS = EXHAUSTIVE ? 10 : 3;
+const SEED = 1;
+
+let fake: FakeUpstream;
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+});
+afterAll(() => fake.stop());
+
+test(`${ROUNDS} kills at random moments: no whole answer is lost, none is charged twice, the ledger proves itself`, async () => {
+  const tally = await runCrashLoop(fake, { rounds: ROUNDS, seed: SEED });
+  expect(tally).toMatchObject({ rounds: ROUNDS });
+  // A loop in which nothing was whole and nothing was cut off shows nothing.
+  expect(Math.min(tally.complete, tally.cut, tally.recoveredVoids, tally.topups)).toBeGreaterThan(ROUNDS);
+}, 90_000);
+
+describe('kill -9 at a failpoint of the writer', () => {
+  // Without TOLLGATE_EXHAUSTIVE the one where most is half done.
+  test.each(EXHAUSTIVE ? AT_WORK : (['after-post'] as const))(
+    '%s under load',
+    async (point) => {
+      const tally = emptyTally();
+      await dieAtWork(fake, tally, point, SEED);
+      expect(tally.rounds).toBe(4);
+      expect(tally.cut).toBeGreaterThan(200);
+    },
+    90_000,
+  );
+
+  test.each(EXHAUSTIVE ? IN_RECOVERY : (['recovery-call-ended'] as const))(
+    '%s inside recovery, twice',
+    async (point) => {
+      const tally = emptyTally();
+      await dieInRecovery(fake, tally, point, SEED);
+      expect(tally.recoveredVoids + tally.recoveredPosts).toBeGreaterThan(100);
+    },
+    90_000,
+  );
+});

@@ -1,0 +1,28 @@
+/** Owns what the gateway's own books say of a data folder: records, balances, and whether the ledger proves itself. */
+import { prove } from '../../src/cli/prove.ts';
+import type { AccountBalance } from '../../src/store/ledger-port.ts';
+import type { CallRecord } from '../../src/store/ports.ts';
+import { databasePath } from '../../src/store/sql/connection.ts';
+import { openReading } from '../../src/store/sql/open-reading.ts';
+
+export interface Books {
+  readonly records: readonly CallRecord[];
+  readonly balances: readonly AccountBalance[];
+  /** The first thing that does not hold; null: all of it does. */
+  readonly disproof: string | null;
+}
+
+/** Reads from the disk, beside a server or without one. */
+export async function readBooks(dataDir: string): Promise<Books> {
+  const { problem } = prove(databasePath(dataDir));
+  const reading = openReading(dataDir);
+  try {
+    return {
+      records: await reading.readCalls({ limit: 10_000_000, sinceMs: null, requestId: null, keyId: null }),
+      balances: await reading.readBalances(),
+      disproof: problem?.message ?? null,
+    };
+  } finally {
+    reading.close();
+  }
+}

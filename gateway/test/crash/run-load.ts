@@ -1,0 +1,54 @@
+/** Owns the load of a round of the crash loop: two hundred callers and top-ups, until the gateway dies. Judges nothing. */
+
+import type { RunningGateway } from '../harness/start-gateway.ts';
+import { type CrashFolder, newTopup, topUp } from './crash-folder.ts';
+import { ROLES, type Role } from './roles.ts';
+import { sendCall } from './send-call.ts';
+
+export interface Load {
+  /** Resolves once every caller has seen the gateway's end. */
+  readonly ended: Promise<unknown>;
+  /** Calls that were broken off. Before the kill there are none. */
+  cuts(): number;
+}
+
+const POOR_TOPUP = 2_000_000n;
+const TOPUP_EVERY_MS = 25;
+/** So many whole answers of named runs are asked for again after the next start. */
+const ASKED_AGAIN_MAX = 12;
+
+/** Starts all callers; each sends its next call when it has the answer to the one before, and stops at the first cut. */
+export function startLoad(folder: CrashFolder, gateway: RunningGateway): Load {
+  let cuts = 0;
+  let askedAgain = 0;
+  const again = folder.again.splice(0);
+
+  async function call(role: Role, label: string, isFirst: boolean): Promise<boolean> {
+    const heard = await sendCall(gateway.url, folder.keys[role.payer], role, label).catch(() => null);
+    folder.truth.sent.push({ label, role, heard });
+    const isCut = heard === null || heard.end === 'cut';
+    if (isCut) cuts += 1;
+    const isWhole = heard?.end === 'complete' && askedAgain < ASKED_AGAIN_MAX;
+    if (isWhole) askedAgain += 1;
+    if (isFirst && role.isNamed && (isCut || isWhole)) folder.again.push({ label, role });
+    return !isCut;
+  }
+
+  async function keepCalling(role: Role): Promise<void> {
+    while (await call(role, folder.newLabel(), true));
+  }
+
+  async function keepToppingUp(): Promise<void> {
+    for (;;) {
+      try {
+        await topUp(gateway, newTopup(folder.truth, 'poor', POOR_TOPUP));
+      } catch {
+        return;
+      }
+      await Bun.sleep(TOPUP_EVERY_MS);
+    }
+  }
+
+  const callers = [...again.map(({ role, label }) => call(role, label, false)), ...ROLES.map(keepCalling)];
+  return { ended: Promise.all([...callers, keepToppingUp()]), cuts: () => cuts };
+}

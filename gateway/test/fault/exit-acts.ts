@@ -1,0 +1,124 @@
+/** Owns what the clients of the exit matrix do: read, leave at a chosen moment, stop reading. Judges nothing. */
+import { connectRaw, type RawClient, rawRequest } from '../fake-upstream/raw-client.ts';
+import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import type { Cell } from './exit-cells.ts';
+
+export interface Caller {
+  readonly url: string;
+  readonly key: string;
+}
+
+/** What the client saw of the call that is judged. `status` null: it left before an answer began. */
+export interface Seen {
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly text: string;
+  /** How many records upstream had sent of its answer when the call had ended. */
+  readonly eventsSent: number;
+}
+
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+const UNSEEN: Seen = { status: null, requestId: null, text: '', eventsSent: 0 };
+/** Connections of the fake upstream that stall are waited for as long as a busy machine may take. */
+const WAIT_MS = 15_000;
+
+/** The body that a cell sends, to its model or to another one. */
+export function bodyOf({ id, form, protocol, ending }: Cell, model = id): string {
+  return JSON.stringify({
+    model,
+    max_tokens: 500,
+    messages: [{ role: 'user', content: 'Count the carts.' }],
+    stream: form === 'stream',
+    ...(model === id ? ending.members[protocol] : {}),
+  });
+}
+
+/** Sends a body and reads what comes to its end. */
+export async function ask(
+  { url, key }: Caller,
+  { protocol }: Cell,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Seen> {
+  const response = await fetch(`${url}${PATHS[protocol]}`, {
+    method: 'POST',
+    keepalive: false,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body,
+  });
+  return {
+    status: response.status,
+    requestId: response.headers.get('x-request-id'),
+    text: await response.text(),
+    eventsSent: 0,
+  };
+}
+
+/** Sends a body on a bare connection. */
+export async function open({ url, key }: Caller, { protocol }: Cell, body: string): Promise<RawClient> {
+  const client = await connectRaw(url);
+  client.send(rawRequest('POST', PATHS[protocol], body, { authorization: `Bearer ${key}` }));
+  return client;
+}
+
+/** Resolves once upstream has a call of the cell's model and has sent so much of its answer. */
+export function untilServed(fake: FakeUpstream, { id }: Cell, events = 0): Promise<unknown> {
+  return fake.waitFor(({ model, eventsSent }) => model === id && eventsSent >= events, { timeoutMs: WAIT_MS });
+}
+
+/** Does what the cell's ending says. Resolves when the client has nothing more to do. */
+export async function act(cell: Cell, caller: Caller, fake: FakeUpstream): Promise<Seen> {
+  const body = bodyOf(cell);
+  switch (cell.ending.act) {
+    case 'read':
+      return ask(caller, cell, body);
+    case 'read-again':
+      await ask(caller, cell, bodyOf(cell, `again-${cell.protocol}`));
+      return ask(caller, cell, body);
+    case 'replay': {
+      await ask(caller, cell, body, { 'idempotency-key': 'a-name' });
+      return ask(caller, cell, body, { 'idempotency-key': 'a-name' });
+    }
+    case 'read-beside': {
+      const beside = await open(caller, cell, body);
+      await untilServed(fake, cell);
+      const seen = await ask(caller, cell, body);
+      beside.leave('rst');
+      return seen;
+    }
+    case 'leave-uploading': {
+      const client = await connectRaw(caller.url);
+      const head = { authorization: `Bearer ${caller.key}`, 'content-length': '100', expect: '100-continue' };
+      client.send(rawRequest('POST', PATHS[cell.protocol], '', head));
+      await client.until(() => client.received().includes('100 Continue'), WAIT_MS);
+      client.send('{"model"');
+      client.leave('rst');
+      return UNSEEN;
+    }
+    case 'leave-sent': {
+      const client = await connectRaw(caller.url);
+      const head = { authorization: `Bearer ${caller.key}`, 'idempotency-key': 'a-name' };
+      client.send(rawRequest('POST', PATHS[cell.protocol], body, head));
+      client.leave('rst');
+      return UNSEEN;
+    }
+    case 'leave-waiting': {
+      const client = await open(caller, cell, body);
+      await untilServed(fake, cell);
+      client.leave('rst');
+      return UNSEEN;
+    }
+    case 'leave-reading': {
+      const client = await open(caller, cell, body);
+      await client.until(() => client.received().includes(cell.ending.lastWord[cell.upstream]), WAIT_MS);
+      client.leave('rst');
+      return { ...UNSEEN, text: client.received().toString() };
+    }
+    case 'stop-reading': {
+      const client = await open(caller, cell, body);
+      client.pause();
+      await untilServed(fake, cell, 100);
+      return UNSEEN;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** Owns the cells of the exit matrix: each ending in each form, over each endpoint, on each path; and the models they run on. */
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import { PROTOCOLS, type ProtocolName } from './calls.ts';
+import { ENDINGS, type Ending, type Form, type Path } from './exit-table.ts';
+
+export interface Cell {
+  readonly name: string;
+  /** Of the model, the account, the workspace alike. */
+  readonly id: string;
+  readonly ending: Ending;
+  readonly form: Form;
+  readonly protocol: ProtocolName;
+  readonly path: Path;
+  /** What upstream speaks. */
+  readonly upstream: ProtocolName;
+}
+
+/** All of them, in the order of the table. */
+export function listCells(endings: readonly Ending[] = ENDINGS): readonly Cell[] {
+  return endings.flatMap((ending, row) =>
+    ending.forms.flatMap((form) =>
+      ending.paths.flatMap((path) =>
+        PROTOCOLS.map((protocol) => ({
+          name: `${ending.outcome} (${form}, ${protocol}, ${path})`,
+          id: `c${row}-${form}-${protocol}-${path}`,
+          ending,
+          form,
+          protocol,
+          path,
+          upstream: path === 'same' ? protocol : OTHER[protocol],
+        })),
+      ),
+    ),
+  );
+}
+
+const OTHER = { chat: 'messages', messages: 'chat' } as const;
+
+export function scenarioOf({ ending, upstream, form }: Cell): Scenario {
+  return typeof ending.upstream === 'function' ? ending.upstream(upstream, form) : ending.upstream;
+}
+
+/** Nano-USD a token. */
+export const PRICE_NANO = { input: 1_000n, output: 5_000n };
+const PRICE = { input: 1, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2, output: 5, reasoning: 5 };
+const HASTY = { first_byte: '300ms', first_byte_plain: '300ms', idle: '300ms' };
+
+/** A model for each cell, and two that answer well: `again-chat`, `again-messages`. `goneUrl`: nobody listens there. */
+export function matrixConfig(cells: readonly Cell[], fakeUrl: string, goneUrl: string, limits: object): object {
+  const models = cells.map(({ id, ending, upstream }) => [
+    id,
+    { targets: [{ provider: `${ending.provider}-${upstream}` }], price: PRICE },
+  ]);
+  const again = PROTOCOLS.map((protocol) => [
+    `again-${protocol}`,
+    { targets: [{ provider: `lab-${protocol}`, model: 'ok' }], price: PRICE },
+  ]);
+  const provider = (protocol: ProtocolName, url: string, more: object = {}) => ({
+    kind: protocol === 'chat' ? 'openai-compatible' : 'anthropic',
+    base_url: `${url}/v1`,
+    api_key: 'none',
+    ...more,
+  });
+  const providers = PROTOCOLS.flatMap((protocol) => [
+    [`lab-${protocol}`, provider(protocol, fakeUrl)],
+    [`hasty-${protocol}`, provider(protocol, fakeUrl, { timeouts: HASTY })],
+    [`gone-${protocol}`, provider(protocol, goneUrl)],
+  ]);
+  return { limits, providers: Object.fromEntries(providers), models: Object.fromEntries([...models, ...again]) };
+}

@@ -1,0 +1,122 @@
+/** Owns whether the books say of a call what the table of endings says. Looks at what it is given; runs nothing. */
+import { bodyOf, type Seen } from './exit-acts.ts';
+import type { Books, EntryLine, RecordLine } from './exit-books.ts';
+import { type Cell, PRICE_NANO } from './exit-cells.ts';
+import type { Entries } from './exit-table.ts';
+
+const UPSTREAM_USAGE = { input: 11n, output: 5n };
+const ANSWER_BYTES = 'Good day to you.'.length;
+/** The output that a message says it has when it begins. */
+const FIRST_OUTPUT = 1n;
+/** Upstream goes on until the buffers between it and a reader that stopped are full. */
+const STOPPED_TOKENS_MIN = 1_000n;
+
+/** All that does not hold, each in a line; empty: the cell is right. */
+export function judge(cell: Cell, seen: Seen, record: RecordLine, books: Books): readonly string[] {
+  const { ending, protocol } = cell;
+  const status = typeof ending.status === 'number' ? ending.status : ending.status[protocol];
+  const error = typeof ending.error === 'object' && ending.error !== null ? ending.error[cell.upstream] : ending.error;
+  const source = typeof ending.source === 'string' ? ending.source : ending.source[cell.upstream];
+  const entries = books.entriesOf(record.request_id);
+  const problems = [
+    differ('the client’s status', seen.status, seen.status === null ? null : status),
+    differ('status', record.status, BigInt(status)),
+    differ('error', record.error, error),
+    differ('usage_source', record.usage_source, source),
+    ...judgeUsage(cell, seen, record),
+    differ('cost', record.cost_nano_usd, costOf(record)),
+    judgeEntries(nameEntries(entries), ending.entries),
+    ...judgeSums(entries, record),
+  ];
+  return problems.filter((problem) => problem !== null).map((problem) => `${cell.name}: ${problem}`);
+}
+
+/** What the account has at the end: nothing held, and what its calls posted is gone from it. */
+export function judgeBalance(account: string, books: Books): readonly string[] {
+  const { available, held, charged, topped_up } = books.balanceOf(account);
+  const problems = [
+    differ('held', held, 0n),
+    differ('available', available, topped_up - charged),
+    available < 0n ? `available ${available} is below zero` : null,
+  ];
+  return problems.filter((problem) => problem !== null).map((problem) => `account ${account}: ${problem}`);
+}
+
+function judgeUsage(cell: Cell, seen: Seen, { input, output }: RecordLine): (string | null)[] {
+  const { text } = seen;
+  const countedInput = tokensIn(Buffer.byteLength(bodyOf(cell)));
+  const exactly = (of: { readonly input: bigint; readonly output: bigint }) => [
+    differ('input', input, of.input),
+    differ('output', output, of.output),
+  ];
+  switch (cell.ending.charged) {
+    case 'nothing':
+      return exactly({ input: 0n, output: 0n });
+    case 'upstream':
+      return exactly(UPSTREAM_USAGE);
+    case 'counted':
+      return exactly({ input: countedInput, output: tokensIn(ANSWER_BYTES) });
+    case 'input':
+      return exactly({ input: countedInput, output: 0n });
+    case 'so_far':
+    case 'produced': {
+      const isKnown = cell.upstream === 'messages';
+      const came = tokensIn(wordBytes(text));
+      const least = isKnown && came < FIRST_OUTPUT ? FIRST_OUTPUT : came;
+      const most = cell.ending.charged === 'so_far' ? least : tokensIn(bytesOfWords(seen.eventsSent));
+      return [
+        differ('input', input, isKnown ? UPSTREAM_USAGE.input : countedInput),
+        output >= least && output <= most ? null : `output: found ${output}, expected ${least} to ${most}`,
+        cell.ending.act === 'stop-reading' && output < STOPPED_TOKENS_MIN ? `output: ${output} fills no buffer` : null,
+      ];
+    }
+  }
+}
+
+function costOf({ input, output }: RecordLine): bigint {
+  return input * PRICE_NANO.input + output * PRICE_NANO.output;
+}
+
+function judgeEntries(found: string, expected: Entries): string | null {
+  if (expected === 'grown' && (found === 'post' || found === 'extended')) return null;
+  return differ('entries', found, expected);
+}
+
+function nameEntries(entries: readonly EntryLine[]): string {
+  const kinds = entries.map(({ kind }) => kind).filter((kind) => kind !== 'absorb');
+  if (kinds.length === 0) return 'none';
+  if (kinds.join() === 'hold,void') return 'void';
+  if (kinds.join() === 'hold,post') return 'post';
+  return /^hold(?:,extend)+,post$/.test(kinds.join()) ? 'extended' : kinds.join();
+}
+
+/** What was held is what was posted and released; what was posted and absorbed is what the usage costs. */
+function judgeSums(entries: readonly EntryLine[], { cost_nano_usd }: RecordLine): (string | null)[] {
+  const sum = (...kinds: string[]) =>
+    entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, { amount }) => total + amount, 0n);
+  const released = entries.reduce((total, entry) => total + entry.released, 0n);
+  return [
+    differ('posted and released', sum('post', 'void') + released, sum('hold', 'extend')),
+    differ('posted and absorbed', sum('post') + sum('absorb'), cost_nano_usd),
+  ];
+}
+
+/** The bytes of the words that a stream of numbered words brought. */
+function wordBytes(text: string): number {
+  return [...text.matchAll(/"(w\d+ )"/g)].reduce((total, [, word = '']) => total + word.length, 0);
+}
+
+/** The bytes of that many numbered words: the most that so many records can bring. */
+function bytesOfWords(count: number): number {
+  let bytes = 0;
+  for (let word = 1; word <= count; word += 1) bytes += `w${word} `.length;
+  return bytes;
+}
+
+function tokensIn(bytes: number): bigint {
+  return BigInt(Math.ceil(bytes / 4));
+}
+
+function differ(what: string, found: unknown, expected: unknown): string | null {
+  return found === expected ? null : `${what}: found ${String(found)}, expected ${String(expected)}`;
+}

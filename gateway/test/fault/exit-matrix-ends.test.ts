@@ -1,0 +1,125 @@
+/** Shows what running calls come to where the gateway itself ends: killed with -9, with a checkpoint and without, and drained. */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
+import { startGateway } from '../harness/start-gateway.ts';
+import { endsInError } from './calls.ts';
+import { ask, bodyOf, open, untilServed } from './exit-acts.ts';
+import { openBooks, type RecordLine } from './exit-books.ts';
+import { type Cell, listCells, matrixConfig, PRICE_NANO } from './exit-cells.ts';
+import { judgeBalance } from './exit-judge.ts';
+import { type ExitRig, openCell, startExitRig } from './exit-rig.ts';
+import { ENDINGS, type Ending } from './exit-table.ts';
+
+const [WHOLE] = ENDINGS;
+function endingWith(row: Partial<Ending>): Ending {
+  if (WHOLE === undefined) throw new Error('the table of endings is empty');
+  return { ...WHOLE, ...row };
+}
+
+/** Silent before its first byte. */
+const WAITING = endingWith({ outcome: 'nothing has come', upstream: { delayBeforeFirstByteMs: 60_000 } });
+/** Far more than the 2,000 tokens of output after which a stream notes how far it has come. */
+const LONG = endingWith({
+  outcome: 'thousands of tokens have come',
+  forms: ['stream'],
+  upstream: { answer: 'long:9000', stallAfterEvent: 4_000 },
+});
+const SHORT = endingWith({
+  outcome: 'a few words have come',
+  forms: ['stream'],
+  upstream: { answer: 'long:20', stallAfterEvent: 9 },
+});
+const CELLS = listCells([WAITING, LONG, SHORT]);
+
+let rig: ExitRig;
+beforeEach(async () => {
+  rig = await startExitRig(CELLS, { drain: '0s', drain_streams: '500ms' });
+});
+afterEach(() => rig.stop());
+
+const costOf = ({ input, output }: RecordLine) => input * PRICE_NANO.input + output * PRICE_NANO.output;
+
+function eventsOf({ ending }: Cell): number {
+  return ending === LONG ? 4_000 : ending === SHORT ? 9 : 0;
+}
+
+test('killed with -9: a stream pays its last checkpoint, all else nothing; the next start holds nothing', async () => {
+  const { gateway, fake } = rig;
+  const opened = await Promise.all(CELLS.map((cell) => openCell(rig, cell)));
+  await Promise.all(opened.map(({ cell, key }) => open({ url: gateway.url, key }, cell, bodyOf(cell))));
+  await Promise.all(CELLS.map((cell) => untilServed(fake, cell, eventsOf(cell))));
+  const held = await eventually('each call to be held, and the long ones to be noted', () => {
+    const holds = rig.books.openHolds();
+    const noted = holds.filter(({ checkpoint }) => checkpoint !== null).length;
+    return holds.length === CELLS.length && noted === listCells([LONG]).length ? holds : null;
+  });
+  gateway.signal('SIGKILL');
+  await gateway.exited;
+  const left = new Map(rig.books.openHolds().map((hold) => [hold.call_id, hold]));
+  expect(left.size).toBe(held.length);
+  const next = await startGateway({
+    config: matrixConfig(CELLS, fake.url, fake.url, {}),
+    dataDir: gateway.dataDir,
+  });
+  try {
+    const books = openBooks(gateway.dataDir);
+    expect(books.openHolds()).toEqual([]);
+    for (const { call_id, account, checkpoint } of left.values()) {
+      const record = books.record(call_id);
+      if (record === null) throw new Error(`the call of ${account} has no record`);
+      const [cost, input, , , , output] =
+        checkpoint === null ? [0, 0, 0, 0, 0, 0] : (JSON.parse(checkpoint) as unknown[]);
+      const { error, usage_source, cost_nano_usd } = record;
+      const source = checkpoint === null ? 'void' : 'checkpoint';
+      expect([account, error, usage_source, cost_nano_usd]).toEqual([
+        account,
+        'gateway_crashed',
+        source,
+        BigInt(Number(cost)),
+      ]);
+      expect([record.input, record.output]).toEqual([BigInt(Number(input)), BigInt(Number(output))]);
+      expect(cost_nano_usd).toBe(costOf(record));
+      if (checkpoint !== null) expect(record.output).toBeGreaterThanOrEqual(2_000n);
+      expect(judgeBalance(account, books)).toEqual([]);
+    }
+    for (const { cell, key } of opened) {
+      const { status } = await ask({ url: next.url, key }, cell, bodyOf(cell, `again-${cell.protocol}`));
+      expect([cell.name, status]).toEqual([cell.name, 200]);
+    }
+    const { status, stdout } = await next.run('verify');
+    expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger holds')]);
+    books.close();
+  } finally {
+    await next.stop();
+  }
+}, 30_000);
+
+test('drained: streams are told in-band and pay what came, calls in one piece pay nothing, for it was not their doing', async () => {
+  const { gateway, fake } = rig;
+  const opened = await Promise.all(CELLS.map((cell) => openCell(rig, cell)));
+  const answers = opened.map(({ cell, key }) =>
+    ask({ url: gateway.url, key }, cell, bodyOf(cell)).catch((cause: unknown) => String(cause)),
+  );
+  await Promise.all(CELLS.map((cell) => untilServed(fake, cell, eventsOf(cell))));
+  gateway.signal('SIGTERM');
+  expect(await gateway.exited).toBe(0);
+  const problems: string[] = [];
+  for (const [index, { cell, keyId }] of opened.entries()) {
+    const answer = await answers[index];
+    const [record] = rig.books.recordsOf(keyId);
+    const came = cell.ending !== WAITING;
+    const saw = typeof answer === 'string' || answer === undefined ? null : answer;
+    const told = came
+      ? saw?.status === 200 && endsInError(cell.protocol, saw.text)
+      : saw?.status === 503 || (saw?.status === 200 && endsInError(cell.protocol, saw.text));
+    const said = `${record?.error} ${record?.usage_source} ${record?.cost_nano_usd !== 0n}`;
+    if (!told || said !== (came ? 'draining partial true' : 'draining void false')) {
+      problems.push(`${cell.name}: ${said}; told: ${saw?.status} ${saw?.text.slice(-100) ?? answer}`);
+    }
+    problems.push(...judgeBalance(cell.id, rig.books));
+  }
+  expect(problems).toEqual([]);
+  expect(rig.books.openHolds()).toEqual([]);
+  const { status } = await gateway.run('verify');
+  expect(status).toBe(0);
+}, 30_000);

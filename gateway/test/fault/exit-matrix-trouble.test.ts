@@ -1,0 +1,166 @@
+/** Shows what holds, limits and records do where the writer thread dies under running calls, and where the clock steps. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { eventually } from '../harness/eventually.ts';
+import { endsInError, hasTerminal } from './calls.ts';
+import { ask, bodyOf, untilServed } from './exit-acts.ts';
+import { type Cell, listCells } from './exit-cells.ts';
+import { judge, judgeBalance } from './exit-judge.ts';
+import { callNext, type ExitRig, type Opened, openCell, runCell, startExitRig } from './exit-rig.ts';
+import { ENDINGS, type Ending } from './exit-table.ts';
+import { prepareSteering, type Steering } from './steer.ts';
+
+const HOUR_MS = 3_600_000;
+const [WHOLE] = ENDINGS;
+const replayed = ENDINGS.filter(({ act }) => act === 'replay');
+
+function endingWith(row: Partial<Ending>): Ending {
+  if (WHOLE === undefined) throw new Error('the table of endings is empty');
+  return { ...WHOLE, ...row };
+}
+
+const RUNNING = endingWith({
+  outcome: 'a running call',
+  upstream: { answer: 'long:20', delayBeforeFirstByteMs: 1_500 },
+});
+/** Ends while nothing can be written: the thread is started anew after half a second. */
+const ENDING = endingWith({ outcome: 'an ending call', upstream: { answer: 'long:20', delayBeforeFirstByteMs: 200 } });
+const PER_MINUTE = 60;
+const LIMITED = endingWith({
+  outcome: 'a limited call',
+  forms: ['plain'],
+  paths: ['same'],
+  key: { rpm: PER_MINUTE, concurrency: PER_MINUTE },
+});
+const BUDGETED = endingWith({ outcome: 'a call on a budget', key: { budget_usd: '1', budget_window: 'day' } });
+
+async function verified({ gateway }: ExitRig): Promise<void> {
+  const { status, stdout } = await gateway.run('verify');
+  expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger holds')]);
+}
+
+describe('the writer thread dies', () => {
+  const cells = listCells([RUNNING, ENDING]);
+  let rig: ExitRig;
+  let steering: Steering;
+  beforeAll(async () => {
+    steering = prepareSteering();
+    rig = await startExitRig(cells, {}, steering.environment);
+  });
+  afterAll(async () => {
+    await rig.stop();
+    steering.forget();
+  });
+
+  test('calls that run meanwhile end whole or as ours, and once it is back nothing is held and the next call is served', async () => {
+    const opened = await Promise.all(cells.map((cell) => openCell(rig, cell)));
+    const running = opened.map(({ cell, key }) => ask({ url: rig.gateway.url, key }, cell, bodyOf(cell)));
+    await Promise.all(cells.map((cell) => untilServed(rig.fake, cell)));
+    await steering.order(rig.gateway, { endThreads: true });
+    const answers = await Promise.all(running);
+    const untold: { readonly cell: Cell; readonly requestId: string }[] = [];
+    for (const [index, { status, text, requestId }] of answers.entries()) {
+      const cell = cells[index];
+      if (cell === undefined || requestId === null) throw new Error('an answer without a call');
+      const whole = status === 200 && (cell.form === 'plain' || hasTerminal(cell.protocol, text));
+      const told = status === 503 || (status === 200 && endsInError(cell.protocol, text));
+      expect([cell.name, whole !== told]).toEqual([cell.name, true]);
+      if (whole) expect(rig.books.record(requestId)).toMatchObject({ error: null });
+      else untold.push({ cell, requestId });
+    }
+    expect(untold.length).toBeGreaterThan(0);
+    await eventually('the gateway to be ready again', async () =>
+      (await fetch(`${rig.gateway.url}/readyz`)).ok ? true : null,
+    );
+    for (const one of opened) expect([one.cell.name, await nextOf(one)]).toEqual([one.cell.name, 200]);
+    await eventually('nothing to be held', () => (rig.books.openHolds().length === 0 ? true : null), 10_000);
+    expect(cells.flatMap((cell) => judgeBalance(cell.id, rig.books))).toEqual([]);
+    for (const { cell, requestId } of untold) {
+      const { error, usage_source, cost_nano_usd } = rig.books.record(requestId) ?? {};
+      expect([cell.name, error, usage_source, cost_nano_usd]).toEqual([cell.name, 'gateway_fault', 'void', 0n]);
+    }
+    await verified(rig);
+  }, 30_000);
+
+  async function nextOf({ cell, key }: Opened): Promise<number | null> {
+    const { status } = await ask({ url: rig.gateway.url, key }, cell, bodyOf(cell, `again-${cell.protocol}`));
+    return status;
+  }
+});
+
+describe.each([
+  ['back by an hour', -HOUR_MS],
+  ['back to yesterday', -25 * HOUR_MS],
+  ['forward by an hour', HOUR_MS],
+])('the clock goes %s', (_, offsetMs) => {
+  const cells = listCells([RUNNING, LIMITED, BUDGETED, ...replayed]);
+  let rig: ExitRig;
+  let steering: Steering;
+  beforeAll(async () => {
+    steering = prepareSteering();
+    rig = await startExitRig(cells, {}, steering.environment);
+  });
+  afterAll(async () => {
+    await rig.stop();
+    steering.forget();
+  });
+
+  test('running calls are charged as ever, limits go on, answers are given out again, nothing is held', async () => {
+    const opened = await Promise.all(cells.map((cell) => openCell(rig, cell)));
+    const of = (ending: Ending) => opened.filter(({ cell }) => cell.ending === ending);
+    const called = [...of(LIMITED), ...of(BUDGETED)];
+    for (const { cell, key } of called) {
+      expect((await ask({ url: rig.gateway.url, key }, cell, bodyOf(cell))).status).toBe(200);
+    }
+    await useUpMinute(of(LIMITED));
+    const running = of(RUNNING).map((one) => runCell(rig, one));
+    await Promise.all(of(RUNNING).map(({ cell }) => untilServed(rig.fake, cell)));
+    await steering.order(rig.gateway, { offsetMs });
+    for (const one of of(LIMITED)) await untilServedAgain(one);
+    for (const one of of(BUDGETED)) {
+      const { seen, record } = await runCell(rig, one);
+      expect(judge(one.cell, seen, record, rig.books)).toEqual([]);
+      expect([one.cell.name, await callNext(rig, one, seen)]).toEqual([one.cell.name, 200]);
+    }
+    for (const one of opened.filter(({ cell }) => replayed.includes(cell.ending))) {
+      const { seen, record } = await runCell(rig, one);
+      expect(judge(one.cell, seen, record, rig.books)).toEqual([]);
+    }
+    for (const { seen, record } of await Promise.all(running)) {
+      expect([seen.status, record.error, record.usage_source, record.input, record.output]).toEqual([
+        200,
+        null,
+        'upstream',
+        11n,
+        20n,
+      ]);
+    }
+    for (const one of of(RUNNING)) {
+      const { status } = await ask(
+        { url: rig.gateway.url, key: one.key },
+        one.cell,
+        bodyOf(one.cell, `again-${one.cell.protocol}`),
+      );
+      expect([one.cell.name, status]).toEqual([one.cell.name, 200]);
+    }
+    expect(rig.books.openHolds()).toEqual([]);
+    expect(cells.flatMap((cell) => judgeBalance(cell.id, rig.books))).toEqual([]);
+    await verified(rig);
+  }, 30_000);
+
+  const call = ({ cell, key }: Opened) =>
+    ask({ url: rig.gateway.url, key }, cell, bodyOf(cell, `again-${cell.protocol}`));
+
+  async function useUpMinute(limited: readonly Opened[]): Promise<void> {
+    for (const one of limited) {
+      const answers = await Promise.all(Array.from({ length: PER_MINUTE + 5 }, () => call(one)));
+      expect(answers.map(({ status }) => status)).toContain(429);
+    }
+  }
+
+  /** One call a second is let in, wherever the clock stands. */
+  async function untilServedAgain(one: Opened): Promise<void> {
+    await eventually('a call to be let in after the minute was used up', async () =>
+      (await call(one)).status === 200 ? true : null,
+    );
+  }
+});

@@ -1,0 +1,54 @@
+/** Shows that every end of a call, in each form, over each endpoint, on each path, is charged as the table of endings says. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Cell, listCells } from './exit-cells.ts';
+import { judge, judgeBalance } from './exit-judge.ts';
+import { callNext, type ExitRig, openCell, runCell, startExitRig } from './exit-rig.ts';
+import { ENDINGS } from './exit-table.ts';
+
+const LANES = 24;
+const CELLS = listCells();
+
+let rig: ExitRig;
+const problems = new Map<Cell, readonly string[]>();
+
+beforeAll(async () => {
+  rig = await startExitRig(CELLS, { slow_reader_timeout: '1s' });
+  // The slowest first, so that nothing waits for them at the end.
+  const waiting = [...CELLS].sort((one, other) => slowness(one) - slowness(other));
+  const lane = async () => {
+    for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) problems.set(cell, await show(cell));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}, 60_000);
+afterAll(() => rig.stop());
+
+function slowness({ ending }: Cell): number {
+  return ending.act === 'stop-reading' ? 1 : 0;
+}
+
+async function show(cell: Cell): Promise<readonly string[]> {
+  try {
+    const opened = await openCell(rig, cell);
+    const { seen, record } = await runCell(rig, opened);
+    const wrong = judge(cell, seen, record, rig.books);
+    const next = await callNext(rig, opened, seen);
+    const nextWrong = next === cell.ending.next ? [] : [`${cell.name}: the next call is answered ${next}`];
+    return [...wrong, ...nextWrong, ...judgeBalance(cell.id, rig.books)];
+  } catch (fault) {
+    return [`${cell.name}: ${fault instanceof Error ? fault.message : String(fault)}`];
+  }
+}
+
+test.each(ENDINGS.map((ending) => [ending.outcome, ending] as const))('%s', (_, ending) => {
+  const ran = [...problems].filter(([cell]) => cell.ending === ending);
+  expect(ran.length).toBe(2 * ending.forms.length * ending.paths.length);
+  expect(ran.flatMap(([, wrong]) => wrong)).toEqual([]);
+});
+
+test('after all of them nothing is held, and the ledger proves itself', async () => {
+  expect(problems.size).toBe(CELLS.length);
+  expect(rig.books.openHolds()).toEqual([]);
+  const { status, stdout } = await rig.gateway.run('verify');
+  expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger holds')]);
+  console.log(`exit matrix: ${CELLS.length} cells of ${ENDINGS.length} endings`);
+}, 20_000);

@@ -1,0 +1,365 @@
+/**
+ * Owns the table of every way a call can end, with what its client gets, what its record says and what its customer pays.
+ * It is the document that the exit matrix is made from. Source: money design, "Who pays". Runs nothing.
+ */
+import type { Scenario } from '../fake-upstream/scenario.ts';
+import type { ProtocolName } from './calls.ts';
+
+export type Form = 'plain' | 'stream';
+export type Path = 'same' | 'translated';
+
+/** What the client does, or has done to it. */
+export type Act =
+  /** Reads the answer to its end. */
+  | 'read'
+  /** Asks twice under one idempotency key; the second call is judged. */
+  | 'replay'
+  /** Asks once before; the second call is judged. */
+  | 'read-again'
+  /** Asks while another call of the same key runs; the second call is judged. */
+  | 'read-beside'
+  | 'leave-uploading'
+  /** Leaves as soon as its body is sent, while the call's idempotency key is being kept. */
+  | 'leave-sent'
+  /** Leaves once upstream has the call. */
+  | 'leave-waiting'
+  /** Leaves once the client has seen the last of what upstream sends. */
+  | 'leave-reading'
+  | 'stop-reading';
+
+/**
+ * What is charged. `upstream`: its final numbers. `counted`: our count of the request and of the whole answer. `input`: our
+ * count of the request. `so_far`: upstream's input where it told it before its text, else our count, and the output that the
+ * client got. `produced`: the same with the output that came from upstream, though it was not delivered.
+ */
+export type Charged = 'nothing' | 'upstream' | 'counted' | 'input' | 'so_far' | 'produced';
+
+/** `none`: no entry. `void`, `post`: a hold and its end. `extended`: the hold grew before its post. `grown`: it may have. */
+export type Entries = 'none' | 'void' | 'post' | 'extended' | 'grown';
+
+export interface Ending {
+  readonly outcome: string;
+  readonly forms: readonly Form[];
+  readonly paths: readonly Path[];
+  readonly act: Act;
+  readonly upstream: Scenario | ((upstream: ProtocolName, form: Form) => Scenario);
+  /** The provider of the model: a patient one, one with short time limits, one that nobody listens for. */
+  readonly provider: 'lab' | 'hasty' | 'gone';
+  /** What the key is made with besides one call at once. */
+  readonly key: Readonly<Record<string, unknown>>;
+  readonly usd: string;
+  /** The last word that a client which leaves while it reads can see, by upstream's format. */
+  readonly lastWord: Readonly<Record<ProtocolName, string>>;
+  /** More members of the request, by the client's format. */
+  readonly members: Readonly<Record<ProtocolName, Readonly<Record<string, unknown>>>>;
+  /** By the client's format. */
+  readonly status: number | Readonly<Record<ProtocolName, number>>;
+  /** By upstream's format. */
+  readonly error: string | null | Readonly<Record<ProtocolName, string>>;
+  readonly charged: Charged;
+  /** By upstream's format. */
+  readonly source: string | Readonly<Record<ProtocolName, string>>;
+  readonly entries: Entries;
+  /** What the same key's next call is answered. */
+  readonly next: number;
+}
+
+/** Words of a streamed answer that stops being sent after its ninth record. */
+const NINE: Scenario = { answer: 'long:20', stallAfterEvent: 9 };
+/** Far more than a slice of 2,048 tokens. */
+const LONG: Scenario = { answer: 'long:40000' };
+
+const USUAL = {
+  forms: ['plain', 'stream'],
+  paths: ['same', 'translated'],
+  act: 'read',
+  upstream: { answer: 'ok' },
+  provider: 'lab',
+  key: {},
+  usd: '1',
+  // A stream of chat completions has one record before its words, one of messages has three.
+  lastWord: { chat: 'w8 ', messages: 'w6 ' },
+  members: { chat: {}, messages: {} },
+  next: 200,
+} as const;
+
+/** The answer is whole: it is paid. */
+const whole = (outcome: string, row: Partial<Ending>): Ending => ({
+  ...USUAL,
+  outcome,
+  status: 200,
+  error: null,
+  charged: 'upstream',
+  source: 'upstream',
+  entries: 'post',
+  ...row,
+});
+/** Nothing was held, for nothing was sent. */
+const refused = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 'error'>): Ending => ({
+  ...USUAL,
+  outcome,
+  charged: 'nothing',
+  source: 'void',
+  entries: 'none',
+  ...row,
+});
+/** Not the customer's doing, and nothing came of it. */
+const failed = (outcome: string, row: Partial<Ending> & Pick<Ending, 'status' | 'error'>): Ending => ({
+  ...USUAL,
+  outcome,
+  charged: 'nothing',
+  source: 'void',
+  entries: 'void',
+  ...row,
+});
+/** Not the customer's doing, after some of the answer was delivered. */
+const broken = (outcome: string, upstream: Ending['upstream'], row: Partial<Ending> = {}): Ending => ({
+  ...USUAL,
+  outcome,
+  upstream,
+  forms: ['stream'],
+  status: 200,
+  error: 'upstream_truncated',
+  charged: 'so_far',
+  source: 'partial',
+  entries: 'post',
+  ...row,
+});
+/** The client's doing. */
+const left = (outcome: string, row: Partial<Ending>): Ending => ({
+  ...USUAL,
+  outcome,
+  status: 499,
+  error: 'client_left',
+  charged: 'input',
+  source: 'counted',
+  entries: 'post',
+  ...row,
+});
+
+/** Upstream's own numbers where it tells them before its text. */
+const BY_UPSTREAM = { chat: 'counted', messages: 'partial' } as const;
+
+/** What the fake upstream's error in a stream says. */
+const FAILED = { chat: 'upstream_failed', messages: 'upstream_overloaded' } as const;
+
+/** A usage with a negative counter, in an answer that is good otherwise. */
+function negativeUsage(upstream: ProtocolName, form: Form): Scenario {
+  if (upstream === 'messages') {
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'x', stop_reason: null, stop_sequence: null };
+    const usage = { input_tokens: -3, output_tokens: 5 };
+    const text = 'Good day to you.';
+    if (form === 'plain')
+      return { json: { ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn', usage } };
+    const event = (type: string, members: object = {}) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+    return {
+      records: [
+        event('message_start', { message: { ...message, content: [], usage } }),
+        event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+        event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+        event('content_block_stop', { index: 0 }),
+        event('message_delta', {
+          delta: { stop_reason: 'end_turn', stop_sequence: null },
+          usage: { output_tokens: -5 },
+        }),
+        event('message_stop'),
+      ],
+    };
+  }
+  const usage = { prompt_tokens: -3, completion_tokens: 5, total_tokens: 2 };
+  const content = 'Good day to you.';
+  const head = { id: 'c', created: 1, model: 'x' };
+  if (form === 'plain') {
+    const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+    return { json: { ...head, object: 'chat.completion', choices, usage } };
+  }
+  const chunk = (choices: readonly object[], more: object = {}) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
+  return {
+    records: [
+      chunk([{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }]),
+      chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+      chunk([], { usage }),
+      'data: [DONE]\n\n',
+    ],
+  };
+}
+
+export const ENDINGS: readonly Ending[] = [
+  whole('upstream answers whole and counts', {}),
+  whole('upstream answers whole without a count', {
+    upstream: { answer: 'ok', omitUsage: true },
+    charged: 'counted',
+    source: 'counted',
+  }),
+  whole('upstream answers whole with a count that is none', {
+    upstream: negativeUsage,
+    charged: 'counted',
+    source: 'counted',
+  }),
+  whole('an answer is given out again', { act: 'replay', charged: 'nothing', source: 'cache', entries: 'none' }),
+
+  left('the client leaves while it sends its body', {
+    forms: ['plain'],
+    paths: ['same'],
+    act: 'leave-uploading',
+    charged: 'nothing',
+    source: 'void',
+    entries: 'none',
+  }),
+  left('the client leaves before its call is sent on', {
+    act: 'leave-sent',
+    charged: 'nothing',
+    source: 'void',
+    entries: 'void',
+  }),
+  left('the client leaves while upstream is silent', {
+    act: 'leave-waiting',
+    upstream: { delayBeforeFirstByteMs: 60_000 },
+  }),
+  left('the client leaves in the middle of an answer in one piece', {
+    forms: ['plain'],
+    act: 'leave-waiting',
+    upstream: { cut: { at: 40, how: 'stall' } },
+  }),
+  left('the client leaves in mid-stream', {
+    forms: ['stream'],
+    act: 'leave-reading',
+    upstream: NINE,
+    charged: 'so_far',
+    source: BY_UPSTREAM,
+  }),
+  left('the client leaves with all of the text, before upstream counts', {
+    forms: ['stream'],
+    act: 'leave-reading',
+    upstream: (upstream) => ({ answer: 'long:8', stallAfterEvent: upstream === 'chat' ? 10 : 12 }),
+    lastWord: { chat: 'w8 ', messages: 'w8 ' },
+    charged: 'so_far',
+    source: BY_UPSTREAM,
+  }),
+  left('the client stops reading', {
+    forms: ['stream'],
+    act: 'stop-reading',
+    upstream: { answer: 'endless' },
+    status: 200,
+    error: 'reader_too_slow',
+    charged: 'produced',
+    source: BY_UPSTREAM,
+    entries: 'extended',
+  }),
+
+  failed('upstream cannot be reached', { provider: 'gone', status: 500, error: 'upstream_failed' }),
+  failed('upstream closes without an answer', {
+    upstream: { cut: { at: 'before-headers', how: 'rst' } },
+    status: 500,
+    error: 'upstream_failed',
+  }),
+  failed('upstream answers 500', {
+    upstream: { status: 500, errorBodyBytes: 100 },
+    status: 500,
+    error: 'upstream_failed',
+  }),
+  failed('upstream is overloaded', {
+    upstream: { status: 529, errorBodyBytes: 100 },
+    status: { chat: 500, messages: 529 },
+    error: 'upstream_overloaded',
+  }),
+  failed('upstream limits the rate', {
+    upstream: { status: 429, errorBodyBytes: 100 },
+    status: 429,
+    error: 'upstream_rate_limited',
+  }),
+  failed("upstream refuses the operator's account", {
+    upstream: { status: 401, errorBodyBytes: 100 },
+    status: 500,
+    error: 'upstream_refused_us',
+  }),
+  failed("upstream refuses the caller's content", {
+    upstream: { status: 422, errorBodyBytes: 100 },
+    status: 422,
+    error: 'upstream_rejected',
+  }),
+  failed('upstream does not begin in time', {
+    provider: 'hasty',
+    upstream: { delayBeforeFirstByteMs: 60_000 },
+    status: { chat: 500, messages: 504 },
+    error: 'upstream_timeout',
+  }),
+  failed('upstream answers 200 with nothing', {
+    forms: ['plain'],
+    upstream: { hollow: true },
+    status: 500,
+    error: 'upstream_nonsense',
+  }),
+  failed('upstream answers a stream of nothing', {
+    forms: ['stream'],
+    upstream: { hollow: true },
+    status: 500,
+    error: 'upstream_truncated',
+  }),
+  failed('upstream answers 200 with nonsense', {
+    forms: ['plain'],
+    upstream: { body: 'good day' },
+    status: 500,
+    error: 'upstream_nonsense',
+  }),
+  failed('upstream begins a stream with an error', {
+    forms: ['stream'],
+    upstream: { records: ['event: error\ndata: {"type":"error","error":{"type":"api_error","message":"no"}}\n\n'] },
+    status: 500,
+    error: 'upstream_failed',
+  }),
+  failed('upstream dies in the middle of an answer in one piece', {
+    forms: ['plain'],
+    upstream: { cut: { at: 40, how: 'rst' } },
+    status: 500,
+    error: 'upstream_truncated',
+  }),
+
+  broken('upstream closes in mid-stream', { answer: 'long:20', cut: { at: 2_000, how: 'fin' } }),
+  broken('upstream resets in mid-stream', { answer: 'long:20', cut: { at: 2_000, how: 'rst' } }),
+  broken('upstream falls silent in mid-stream', NINE, { provider: 'hasty', error: 'upstream_timeout' }),
+  broken('upstream fails in mid-stream', { answer: 'long:20', errorEvent: 9 }, { error: FAILED }),
+  broken(
+    'upstream sends nonsense in mid-stream',
+    { answer: 'long:20', malformedEvent: 9 },
+    { error: 'upstream_nonsense' },
+  ),
+  broken('the balance does not cover the next slice', LONG, {
+    usd: '0.0125',
+    members: { chat: { max_tokens: 64_000 }, messages: { max_tokens: 64_000 } },
+    error: 'quota_exceeded',
+    charged: 'produced',
+    entries: 'grown',
+    next: 429,
+  }),
+
+  refused('the balance does not cover the call', { usd: '0.000001', status: 429, error: 'quota_exceeded', next: 429 }),
+  refused('the budget does not cover the call', {
+    key: { budget_usd: '0.000001', budget_window: 'total' },
+    status: 429,
+    error: 'quota_exceeded',
+    next: 429,
+  }),
+  refused('the requests of the minute are used up', {
+    act: 'read-again',
+    key: { rpm: 1 },
+    status: 429,
+    error: 'rate_limited',
+    next: 429,
+  }),
+  refused('as many calls run as may', {
+    act: 'read-beside',
+    upstream: { delayBeforeFirstByteMs: 60_000 },
+    status: 429,
+    error: 'rate_limited',
+  }),
+  refused('a translation would lose something of it', {
+    paths: ['translated'],
+    key: { strict: true },
+    members: { chat: { seed: 7 }, messages: { metadata: { user_id: 'u' } } },
+    status: 400,
+    error: 'invalid_request',
+  }),
+];

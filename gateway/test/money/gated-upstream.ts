@@ -1,0 +1,108 @@
+/** Owns a model host whose one stream at a time goes on only when the test says so: what a paced fake cannot promise. Judges nothing. */
+
+/** One call that arrived; it streams until `finish` or until the other side leaves. */
+export interface GatedCall {
+  /** Says so many more words of four bytes, each `tok `. */
+  say(words: number): void;
+  /** Says so many tokens of our estimate, four bytes each, in one event. */
+  blurt(tokens: number): void;
+  /** Ends the stream well; usage says `outputTokens`. */
+  finish(outputTokens: number): void;
+  /** Resolves once the caller has closed. */
+  readonly left: Promise<void>;
+}
+
+export interface GatedUpstream {
+  readonly url: string;
+  /** The next call that arrives, or has arrived and was not asked for. */
+  next(): Promise<GatedCall>;
+  stop(): Promise<void>;
+}
+
+const WORD = 'tok ';
+const INPUT_TOKENS = 11;
+
+interface Speaker {
+  readonly begin: string;
+  word(text: string): string;
+  end(outputTokens: number): string;
+}
+
+const chunk = (choices: object[], usage: object | null = null) =>
+  `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`;
+const event = (type: string, members: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+
+const CHAT: Speaker = {
+  begin: chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
+  word: (content) => chunk([{ index: 0, delta: { content }, finish_reason: null }]),
+  end: (completion_tokens) =>
+    chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]) +
+    chunk([], { prompt_tokens: INPUT_TOKENS, completion_tokens, total_tokens: INPUT_TOKENS + completion_tokens }) +
+    'data: [DONE]\n\n',
+};
+
+const MESSAGES: Speaker = {
+  begin:
+    event('message_start', {
+      message: {
+        id: 'm1',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: INPUT_TOKENS, output_tokens: 1 },
+      },
+    }) + event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  word: (text) => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+  end: (output_tokens) =>
+    event('content_block_stop', { index: 0 }) +
+    event('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens } }) +
+    event('message_stop'),
+};
+
+/** Starts it on a free port of 127.0.0.1; it speaks the format that the path names. */
+export function startGatedUpstream(): GatedUpstream {
+  const arrived: GatedCall[] = [];
+  const waiting: ((call: GatedCall) => void)[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const speaker = new URL(request.url).pathname.endsWith('/messages') ? MESSAGES : CHAT;
+      await request.arrayBuffer();
+      const left = Promise.withResolvers<void>();
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
+          send(speaker.begin);
+          const call: GatedCall = {
+            say: (words) => send(speaker.word(WORD).repeat(words)),
+            blurt: (tokens) => send(speaker.word('blurt...'.repeat(Math.ceil(tokens / 2)))),
+            finish(outputTokens) {
+              send(speaker.end(outputTokens));
+              controller.close();
+            },
+            left: left.promise,
+          };
+          const next = waiting.shift();
+          if (next === undefined) arrived.push(call);
+          else next(call);
+        },
+        cancel: () => left.resolve(),
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    next() {
+      const call = arrived.shift();
+      return call === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(call);
+    },
+    stop: () => server.stop(true),
+  };
+}

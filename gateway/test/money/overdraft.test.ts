@@ -1,0 +1,181 @@
+/**
+ * Shows what a stream may cost a prepaid customer: it grows slice by slice, is stopped in-band where nothing covers more, never
+ * takes more than there is, and goes on where money came in time. Same and translated formats.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { endsInError, hasTerminal } from '../fault/calls.ts';
+import { eventually } from '../harness/eventually.ts';
+import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import type { Side } from '../http-contract/calls.ts';
+import { control } from '../http-contract/make-key.ts';
+import { type GatedUpstream, startGatedUpstream } from './gated-upstream.ts';
+import { type Customer, moneyConfig, moneyOf, newPrepaid, topUp } from './money-rig.ts';
+import { openStreamed, wordsIn } from './streamed-client.ts';
+
+/** 5 USD per million tokens of output; 1 of input, whose estimate is the body's bytes by four. */
+const OUTPUT = 5_000n;
+const INPUT = 1_000n;
+const SLICE_TOKENS = 2_048;
+const SLICE = OUTPUT * BigInt(SLICE_TOKENS);
+/** Upstream's prompt, as it counts it. */
+const INPUT_TOKENS = 11;
+const LEARNT_MAX = 4;
+
+const PATHS = (['chat', 'messages'] as const).flatMap((side) =>
+  (['chat', 'messages'] as const).map((host) => ({ side, host, words: side === host ? 'same format' : 'translated' })),
+);
+
+let upstream: GatedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = startGatedUpstream();
+  const price = { input: 1, output: 5 };
+  gateway = await startGateway({
+    config: moneyConfig(upstream.url, {
+      'chat-gated': { host: 'chat', price },
+      'messages-gated': { host: 'messages', price },
+    }),
+  });
+}, 30_000);
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const bodyOf = (host: Side) => ({
+  model: `${host}-gated`,
+  max_tokens: 64_000,
+  stream: true,
+  messages: [{ role: 'user', content: 'Go on and on.' }],
+});
+
+/** The first hold of a call: the input's estimate and 15 %, rounded up, and a slice of output. */
+function firstHold(host: Side): bigint {
+  const estimate = Math.ceil(JSON.stringify(bodyOf(host)).length / LEARNT_MAX);
+  return INPUT * BigInt(Math.ceil((estimate * 115) / 100)) + SLICE;
+}
+
+async function start(customer: Customer, side: Side, host: Side) {
+  const client = await openStreamed({ url: gateway.url, key: customer.key }, side, bodyOf(host));
+  return { client, call: await upstream.next() };
+}
+
+async function recordOf(requestId: string): Promise<CallLine> {
+  return eventually('the record', async () => (await gateway.calls('--request-id', requestId))[0]);
+}
+
+/** What the usage of a record costs. */
+function costOf({ usage }: CallLine): bigint {
+  return INPUT * BigInt(usage.input ?? -1) + OUTPUT * BigInt(usage.output ?? -1);
+}
+
+async function expectStopped(customer: Customer, requestId: string, side: Side, text: string) {
+  expect(hasTerminal(side, text)).toBe(false);
+  expect(endsInError(side, text)).toBe(true);
+  expect(text.slice(-400)).toContain('insufficient quota');
+  const record = await recordOf(requestId);
+  expect(record).toMatchObject({ status: 200, error: 'quota_exceeded', usage_source: 'partial', stream: true });
+  const money = await moneyOf(gateway, customer);
+  expect(record.cost_nano_usd).toBe(String(costOf(record)));
+  expect(money.charged + money.absorbed).toBe(costOf(record));
+  expect(money.held).toBe(0n);
+  return { record, money };
+}
+
+for (const { side, host, words } of PATHS) {
+  describe(`a stream over ${side} from a ${host} host (${words})`, () => {
+    test('holds slice by slice, and pays what it used in the end', async () => {
+      const customer = await newPrepaid(gateway, 1_000_000_000n);
+      const { client, call } = await start(customer, side, host);
+      expect((await moneyOf(gateway, customer)).held).toBe(firstHold(host));
+      call.say(1_500);
+      await client.words(1_500);
+      expect((await moneyOf(gateway, customer)).held).toBe(firstHold(host));
+      call.say(300);
+      await client.words(1_800);
+      await eventually('the second slice', async () =>
+        (await moneyOf(gateway, customer)).held === firstHold(host) + SLICE ? true : null,
+      );
+      call.say(1_200);
+      await client.words(3_000);
+      call.finish(3_000);
+      expect(hasTerminal(side, await client.end())).toBe(true);
+      const cost = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3_000n;
+      expect(await moneyOf(gateway, customer)).toEqual({
+        available: 1_000_000_000n - cost,
+        held: 0n,
+        charged: cost,
+        absorbed: 0n,
+      });
+      expect(await recordOf(client.requestId)).toMatchObject({ error: null, usage_source: 'upstream' });
+    });
+
+    test('that outgrows its balance is stopped in-band; nothing is forwarded that is not paid for', async () => {
+      const balance = firstHold(host) + SLICE / 2n;
+      const customer = await newPrepaid(gateway, balance);
+      const { client, call } = await start(customer, side, host);
+      call.say(2_000);
+      await client.words(2_000);
+      call.say(100);
+      const text = await client.end();
+      await call.left;
+      const { record, money } = await expectStopped(customer, client.requestId, side, text);
+      expect(wordsIn(text)).toBeGreaterThanOrEqual(2_000);
+      expect(wordsIn(text)).toBeLessThanOrEqual(SLICE_TOKENS);
+      expect(record.usage.output).toBe(2_100);
+      // Half a slice was left, and what was produced beyond the slice is within it.
+      expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
+    });
+
+    test('that overshoots at once costs the customer all he had, and the operator no more than a slice', async () => {
+      const balance = firstHold(host) + SLICE / 8n;
+      const customer = await newPrepaid(gateway, balance);
+      const { client, call } = await start(customer, side, host);
+      call.say(2_000);
+      await client.words(2_000);
+      call.blurt(SLICE_TOKENS);
+      const text = await client.end();
+      await call.left;
+      const { record, money } = await expectStopped(customer, client.requestId, side, text);
+      expect(record.usage.output).toBe(2_000 + SLICE_TOKENS);
+      expect(wordsIn(text)).toBe(2_000);
+      expect(text).not.toContain('blurt');
+      expect(money).toEqual({ available: 0n, held: 0n, charged: balance, absorbed: costOf(record) - balance });
+      expect(money.absorbed).toBeGreaterThan(0n);
+      expect(money.absorbed).toBeLessThanOrEqual(SLICE);
+    });
+
+    test('that was refused early goes on once money came', async () => {
+      const customer = await newPrepaid(gateway, firstHold(host));
+      const { client, call } = await start(customer, side, host);
+      call.say(1_800);
+      await client.words(1_800);
+      expect(await moneyOf(gateway, customer)).toMatchObject({ available: 0n, held: firstHold(host) });
+      await topUp(gateway, customer, SLICE * 2n);
+      call.say(1_200);
+      await client.words(3_000);
+      call.finish(3_000);
+      expect(hasTerminal(side, await client.end())).toBe(true);
+      const cost = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 3_000n;
+      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged: cost, absorbed: 0n });
+    });
+
+    test('whose budget is taken away while it runs ends at its slice', async () => {
+      const customer = await newPrepaid(gateway, 1_000_000_000n, { budget_usd: '1' });
+      const { client, call } = await start(customer, side, host);
+      call.say(1_000);
+      await client.words(1_000);
+      await control(gateway, 'keys.set', { id: customer.keyId, budget_usd: '0' });
+      call.say(1_200);
+      const text = await client.end();
+      await call.left;
+      const { money } = await expectStopped(customer, client.requestId, side, text);
+      expect(money.charged).toBeLessThanOrEqual(firstHold(host));
+    });
+  });
+}
+
+test('the ledger proves all of it', async () => {
+  const { status, stdout } = await gateway.run('verify');
+  expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger holds')]);
+});
