@@ -208,12 +208,6 @@ export const ENDINGS: readonly Ending[] = [
     source: 'void',
     entries: 'none',
   }),
-  left('the client leaves before its call is sent on', {
-    act: 'leave-sent',
-    charged: 'nothing',
-    source: 'void',
-    entries: 'void',
-  }),
   left('the client leaves while upstream is silent', {
     act: 'leave-waiting',
     upstream: { delayBeforeFirstByteMs: 60_000 },
