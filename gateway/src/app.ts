@@ -1,5 +1,6 @@
 /** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
 import { createCapacity } from './admission/capacity.ts';
+import { openConsole } from './app/open-console.ts';
 import { openMoney } from './app/open-money.ts';
 import { findModel, listModels } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
@@ -110,10 +111,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ready: true,
       draining: false,
     };
+    const console = openConsole({ log, directory });
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
       describe: describeModel,
       readKeyStanding: money.readKeyStanding,
+      console,
     });
     closers.push(() => server.stop(true));
     const socket = serveControl(dataDir, control);

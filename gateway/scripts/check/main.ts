@@ -11,6 +11,7 @@ const ROOT = resolve(import.meta.dir, '../../..');
 const TEST_DRIVER = join(import.meta.dir, '../test-runner/main.ts');
 const STATIC_STEPS: readonly Step[] = [
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.'] },
+  { name: 'types of console', command: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'console'] },
   { name: 'lint and format', command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { name: 'dead code', command: ['node_modules/knip/bin/knip.js', '--no-progress'] },
 ];

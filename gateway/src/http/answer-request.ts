@@ -5,7 +5,7 @@ import { handleCall } from '../gateway/handle-call.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import { clientAddress } from './client-address.ts';
-import { consoleReply } from './console-page.ts';
+import type { ConsoleDesk } from './console-desk.ts';
 import { showKey } from './key-endpoint.ts';
 import type { ReadKeyStanding } from './key-standing.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
@@ -18,6 +18,7 @@ export interface Desk {
   readonly gate: Gate;
   readonly describe: DescribeModel;
   readonly readKeyStanding: ReadKeyStanding;
+  readonly console: ConsoleDesk;
 }
 
 /** The connection's peer, asked only where it matters. */
@@ -81,9 +82,15 @@ function answerRoute(
     case 'root':
       if (request.method === 'HEAD' || !config.server.console) return replyJson({ service: 'tollgate' });
       return new Response(null, { status: 302, headers: { location: '/app' } });
+    case 'console-api':
+      if (!config.server.console) throw notFound(`/app/api/${match.rest}`);
+      return desk.console.api.fetch(request, address());
     case 'console':
       if (!config.server.console) throw notFound(`/app/${match.rest}`);
-      return consoleReply(match.rest);
+      return desk.console.showPage(match.rest, request);
+    case 'status':
+      if (!config.server.console) throw notFound('/status');
+      return desk.console.showPage('', request);
   }
 }
 

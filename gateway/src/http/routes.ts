@@ -12,7 +12,9 @@ export type RouteName =
   | 'openapi'
   | 'root'
   | 'hello'
-  | 'console';
+  | 'console-api'
+  | 'console'
+  | 'status';
 
 export interface RouteRow {
   readonly name: RouteName;
@@ -46,8 +48,10 @@ const ROUTES: readonly RouteRow[] = [
   row('openapi', ['GET', 'HEAD'], ['/openapi.json']),
   row('root', ['GET', 'HEAD'], ['/']),
   row('hello', ['HEAD', 'GET'], ['/api/hello']),
+  row('console-api', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], ['/app/api'], true),
   row('console', ['GET', 'HEAD'], ['/app', '/app/']),
   row('console', ['GET', 'HEAD'], ['/app'], true),
+  row('status', ['GET', 'HEAD'], ['/status']),
 ];
 
 /** A row, and what stands below its path (percent-decoded; empty: nothing). */

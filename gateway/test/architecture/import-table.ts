@@ -65,10 +65,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   telemetry: [...GROUND, 'errors', 'store/ports.ts', 'gateway/call-log.ts'],
 
   gateway: [...FLOOR, ...DOMAIN],
-  'console-api': [...FLOOR, ...DOMAIN],
+  // What people may do; who they are is asked of a port.
+  people: ['lib', 'errors', ...PORTS],
+  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'gateway'],
   control: ['lib', 'errors', 'billing/money.ts', ...PORTS, 'identity', 'config'],
 
-  http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api', 'console'],
+  http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
   cli: [...FLOOR, ...DOMAIN, 'control', 'store/sql'],
 
   app: ['*'],
@@ -87,6 +89,9 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   zod: ['config', 'control', 'cli', 'console-api'],
   pino: ['telemetry'],
   commander: ['cli', 'main.ts'],
+  hono: ['console-api'],
+  '@hono/zod-openapi': ['console-api'],
+  'better-auth': ['people'],
   bun: ['upstream', 'http', 'app', 'store/sql', 'control'],
   'bun:test': 'tests',
   'fast-check': 'tests',

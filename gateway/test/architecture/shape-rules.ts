@@ -56,7 +56,7 @@ export function openingComments({ sources }: Tree): Violation[] {
 export function fileNames({ sources }: Tree): Violation[] {
   return sources.flatMap(({ path }) => {
     const file = path.split('/').at(-1) ?? path;
-    if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|bench|d|generated))?\.(ts|cts|cjs)$/.test(file))
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|bench|d|generated))?\.(ts|tsx|cts|cjs)$/.test(file))
       return [`${path}: the name is not kebab-case`];
     return WORDS_OF_NO_MEANING.test(path) ? [`${path}: the name says nothing; name the file by what it exports`] : [];
   });

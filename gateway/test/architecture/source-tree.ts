@@ -28,7 +28,7 @@ export interface Tree {
 export type Violation = string;
 export type Rule = (tree: Tree) => Violation[];
 
-const FOLDERS = ['gateway/src', 'gateway/test', 'gateway/scripts', 'gateway/bin', 'console', 'bench'];
+const FOLDERS = ['gateway/src', 'gateway/test', 'gateway/scripts', 'gateway/bin', 'console/src', 'bench'];
 /** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` and a worker's `new URL('x', import.meta.url)`. */
 const IMPORT_LINES = [
   /^\s*(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]/gm,
@@ -40,7 +40,7 @@ const IMPORT_LINES = [
 /** Reads every TypeScript and CommonJS file of the workspaces below `root`, sorted by path. */
 export function readTree(root: string): Tree {
   const paths = FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap((folder) => [
-    ...new Bun.Glob(`${folder}/**/*.{ts,cts,cjs}`).scanSync({ cwd: root }),
+    ...new Bun.Glob(`${folder}/**/*.{ts,tsx,cts,cjs}`).scanSync({ cwd: root }),
   ]);
   const own = paths.map((path) => path.replaceAll('\\', '/')).filter((path) => !path.includes('node_modules/'));
   return { root, sources: own.sort().map((path) => readSource(root, path)) };

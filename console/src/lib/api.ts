@@ -1,0 +1,87 @@
+/** Owns how the console asks its API: one typed function and its failure. Keeps nothing; `lib/queries.ts` does. */
+import type { Body, ConsoleRoute, PathNames, Query, Reply } from '../../../gateway/src/console-api/contract.ts';
+
+/** What a request needs: names in braces of the path, the query, the body. */
+export type Ask<Route extends ConsoleRoute> = ([PathNames<Route>] extends [never]
+  ? { readonly path?: undefined }
+  : { readonly path: { readonly [Name in PathNames<Route>]: string } }) &
+  (Query<Route> extends undefined ? { readonly query?: undefined } : { readonly query: Query<Route> }) &
+  (Body<Route> extends undefined ? { readonly body?: undefined } : { readonly body: Body<Route> });
+
+/** A refusal in the API's words. `page`: where it is mended. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly member: string | null;
+  readonly page: string | null;
+
+  constructor(status: number, code: string, message: string, member: string | null, page: string | null) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.member = member;
+    this.page = page;
+  }
+}
+
+/** Method and address of a route. */
+export function addressOf<Route extends ConsoleRoute>(route: Route, ask: Ask<Route>): { method: string; url: string } {
+  const space = route.indexOf(' ');
+  const names: Readonly<Record<string, string>> = ask.path ?? {};
+  const path = route.slice(space + 1).replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ''));
+  return { method: route.slice(0, space), url: `/app/api${path}${queryText(ask.query)}` };
+}
+
+function queryText(query: unknown): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries((query ?? {}) as Readonly<Record<string, unknown>>)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Asks, and answers what the route replies. Throws ApiError; its words can be shown as they are. */
+export async function ask<Route extends ConsoleRoute>(
+  route: Route,
+  given: Ask<Route>,
+  signal?: AbortSignal,
+): Promise<Reply<Route>> {
+  const { method, url } = addressOf(route, given);
+  const hasBody = given.body !== undefined;
+  const response = await fetch(url, {
+    method,
+    credentials: 'same-origin',
+    headers: hasBody ? { 'content-type': 'application/json' } : {},
+    body: hasBody ? JSON.stringify(given.body) : null,
+    signal: signal ?? null,
+  }).catch((cause: unknown) => {
+    if (signal?.aborted === true) throw cause;
+    throw new ApiError(0, 'unreachable', 'The gateway does not answer. Is it running?', null, null);
+  });
+  const text = await response.text();
+  const reply = parseJson(text);
+  if (response.ok && reply !== undefined) return reply as Reply<Route>;
+  throw failureOf(response.status, reply);
+}
+
+function failureOf(status: number, reply: unknown): ApiError {
+  const error = (reply as { error?: Record<string, unknown> } | undefined)?.error;
+  const text = (name: string): string | null => (typeof error?.[name] === 'string' ? (error[name] as string) : null);
+  return new ApiError(
+    status,
+    text('code') ?? 'unknown',
+    text('message') ?? `The gateway answered with status ${status} and no reason.`,
+    text('member'),
+    text('page'),
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+/** Owns putting text on the clipboard, also on a page that came by plain http from another machine. */
+
+/** Whether it was copied. */
+export async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return copyBySelection(text);
+    }
+  }
+  return copyBySelection(text);
+}
+
+/** Browsers give pages without https no clipboard, but let them copy a selection. */
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'fixed -left-[9999px] top-0';
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const copied = document.execCommand('copy');
+  area.remove();
+  return copied;
+}

@@ -1,0 +1,54 @@
+/** Owns how counts, durations and times are shown. Money is `lib/money.ts`. */
+
+const WHOLE = new Intl.NumberFormat('en-US');
+const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** `1234567` → `1,234,567`. */
+export function wholeNumber(count: number): string {
+  return WHOLE.format(count);
+}
+
+/** `1234567` → `1.2M`; below ten thousand every digit. */
+export function shortNumber(count: number): string {
+  return Math.abs(count) < 10_000 ? WHOLE.format(count) : SHORT.format(count);
+}
+
+/** `834` → `834 ms`, `83400` → `1 min 23 s`. */
+export function duration(ms: number): string {
+  if (ms < 1) return '<1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(2)} s`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+/** `0.0123` → `1.2 %`. */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return '0 %';
+  const percent = (part / whole) * 100;
+  return `${percent !== 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+const STEPS: readonly (readonly [ms: number, unit: Intl.RelativeTimeFormatUnit])[] = [
+  [86_400_000 * 365, 'year'],
+  [86_400_000 * 30, 'month'],
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+];
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
+
+/** `3 min. ago`, `in 2 days`; within a minute `just now`. */
+export function relativeTime(iso: string, nowMs: number): string {
+  const apartMs = Date.parse(iso) - nowMs;
+  const step = STEPS.find(([ms]) => Math.abs(apartMs) >= ms);
+  if (step === undefined) return apartMs > 5_000 ? 'in a moment' : 'just now';
+  return RELATIVE.format(Math.trunc(apartMs / step[0]), step[1]);
+}
+
+const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** In the reader's own zone: `21 Nov 2026, 14:03:11`. */
+export function exactTime(iso: string): string {
+  return EXACT.format(new Date(iso));
+}

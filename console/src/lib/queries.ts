@@ -1,0 +1,54 @@
+/** Owns how replies are kept and asked for again: one cache, keyed by route, path and query. */
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract.ts';
+import { ApiError, type Ask, ask } from './api.ts';
+
+/** Asked again when the window gets the focus; a refusal is not tried again, an unreachable gateway twice. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (count, error) => error instanceof ApiError && error.status === 0 && count < 2,
+    },
+  },
+});
+
+export interface QueryWishes {
+  /** Ask again every so many ms. */
+  readonly everyMs?: number | false;
+  /** False: not yet. */
+  readonly enabled?: boolean;
+  /** What was shown stays until the new answer is there. */
+  readonly keepsPrevious?: boolean;
+}
+
+/** A reading route's reply, kept. */
+export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
+  route: Route,
+  given: Ask<Route>,
+  { everyMs = false, enabled = true, keepsPrevious = false }: QueryWishes = {},
+): UseQueryResult<Reply<Route>, ApiError> {
+  return useQuery<Reply<Route>, ApiError>({
+    queryKey: [route, given.path ?? null, given.query ?? null],
+    queryFn: ({ signal }) => ask(route, given, signal),
+    refetchInterval: everyMs,
+    enabled,
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+/** An act: afterwards whatever begins with one of the routes in `touches` is asked for again. */
+export function useAct<Route extends ConsoleRoute>(route: Route, touches: readonly ConsoleRoute[] = []) {
+  const client = useQueryClient();
+  return useMutation<Reply<Route>, ApiError, Ask<Route>>({
+    mutationFn: (given) => ask(route, given),
+    onSuccess: () => Promise.all(touches.map((touched) => client.invalidateQueries({ queryKey: [touched] }))),
+  });
+}

@@ -1,0 +1,41 @@
+/** Owns who is signed in and which account the page is about. The account stands in the address where it is not the first. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import { queryClient, useReply } from './queries.ts';
+
+export type Session = Reply<'GET /session'>;
+export type AccountGrant = Session['accounts'][number];
+export type Permission = AccountGrant['permissions'][number];
+
+/** The session; undefined until it is known. */
+export function useSession() {
+  return useReply('GET /session', {});
+}
+
+/** After a sign-in, a sign-out or a change of rights: everything that is known may be another's. */
+export async function forgetSession(): Promise<void> {
+  await queryClient.cancelQueries();
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'GET /session' });
+  await queryClient.invalidateQueries({ queryKey: ['GET /session'] });
+}
+
+export interface CurrentAccount extends AccountGrant {
+  /** Whether the signed-in person may do it in this account. What he may not is not offered. */
+  may(permission: Permission): boolean;
+}
+
+/** The account that the page is about. Only below the signed-in shell. */
+export function useAccount(): CurrentAccount {
+  const { data } = useSession();
+  const { account: asked } = useSearch({ strict: false }) as { account?: string };
+  const accounts = data?.accounts ?? [];
+  const grant = accounts.find(({ account }) => account === asked) ?? accounts[0];
+  if (grant === undefined) throw new Error('you are a member of no account; ask an owner to invite you');
+  return { ...grant, may: (permission) => grant.permissions.includes(permission) };
+}
+
+/** Goes to the same page of another account. */
+export function useChooseAccount(): (account: string) => void {
+  const navigate = useNavigate();
+  return (account) => void navigate({ to: '.', search: { account } as never });
+}

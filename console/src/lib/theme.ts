@@ -1,0 +1,24 @@
+/** Owns light and dark: the system's, unless the person chose one on this device. */
+
+export type ThemeChoice = 'system' | 'light' | 'dark';
+const KEY = 'tollgate.theme';
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+
+export function themeChoice(): ThemeChoice {
+  const kept = localStorage.getItem(KEY);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
+}
+
+export function chooseTheme(choice: ThemeChoice): void {
+  if (choice === 'system') localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, choice);
+  applyTheme();
+}
+
+/** Sets the theme and follows the system's from now on. */
+export function applyTheme(): void {
+  const choice = themeChoice();
+  document.documentElement.dataset.theme = choice === 'system' ? (systemIsDark.matches ? 'dark' : 'light') : choice;
+}
+
+systemIsDark.addEventListener('change', applyTheme);

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export default function NamedPage() {
+  return <Page title="invitation">{null}</Page>;
+}

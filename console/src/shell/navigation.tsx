@@ -1,0 +1,164 @@
+/** Owns the column of navigation: the account, the pages, the person. */
+import { Link, useSearch } from '@tanstack/react-router';
+import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
+import { useState } from 'react';
+import { useAct } from '../lib/queries.ts';
+import { type CurrentAccount, forgetSession, type Session, useChooseAccount } from '../lib/session.ts';
+import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';
+import { classNames } from '../ui/class-names.ts';
+import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
+import { offeredPages } from './pages.ts';
+
+interface NavigationProps {
+  readonly session: Session;
+  readonly account: CurrentAccount;
+  readonly onPalette: () => void;
+  /** After a page was chosen; for the drawer of a narrow window. */
+  readonly onChosen?: () => void;
+}
+
+export function Navigation({ session, account, onPalette, onChosen }: NavigationProps) {
+  const search = useSearch({ strict: false }) as { account?: string };
+  return (
+    <nav aria-label="Pages" className="flex h-full flex-col gap-3 overflow-y-auto px-2.5 py-3">
+      <div className="flex items-center gap-2 px-1.5">
+        <Mark />
+        <span className="text-read font-semibold tracking-[-0.01em]">Tollgate</span>
+      </div>
+      <AccountChoice session={session} account={account} />
+      <button
+        type="button"
+        onClick={onPalette}
+        className="flex h-8 items-center gap-2 rounded-md border border-line bg-panel px-2 text-ink-2 hover:border-line-strong hover:text-ink"
+      >
+        <Search size={14} aria-hidden="true" />
+        <span className="flex-1 text-left">Go to…</span>
+        <kbd className="text-xs text-ink-3">{/Mac|iPhone/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <div className="flex flex-1 flex-col gap-3">
+        {offeredPages(account.may).map((group) => (
+          <ul key={group[0]?.path} className="flex flex-col gap-px">
+            {group.map(({ path, name, icon: Icon }) => (
+              <li key={path}>
+                <Link
+                  to={path}
+                  search={(search.account === undefined ? {} : { account: search.account }) as never}
+                  activeOptions={{ exact: path === '/app', includeSearch: false }}
+                  onClick={onChosen}
+                  className="flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink"
+                  activeProps={{ className: 'bg-hover font-medium text-ink!', 'aria-current': 'page' }}
+                >
+                  <Icon size={15} strokeWidth={1.75} aria-hidden="true" className="shrink-0" />
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        ))}
+      </div>
+      <PersonMenu session={session} />
+    </nav>
+  );
+}
+
+/** The sign of the product: a gate with its bar. */
+export function Mark() {
+  return (
+    <svg aria-hidden="true" width={20} height={20} viewBox="0 0 32 32" className="shrink-0 rounded-sm bg-accent">
+      <path
+        d="M7 11h18M16 11v13M10 8v6M22 8v6"
+        stroke="var(--on-accent)"
+        strokeWidth={2.8}
+        strokeLinecap="round"
+        fill="none"
+      />
+    </svg>
+  );
+}
+
+function AccountChoice({ session, account }: { readonly session: Session; readonly account: CurrentAccount }) {
+  const choose = useChooseAccount();
+  if (session.accounts.length < 2) {
+    return (
+      <p className="truncate px-2 text-sm text-ink-3">
+        {account.account} · {account.role}
+      </p>
+    );
+  }
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button
+          type="button"
+          className="flex h-8 items-center gap-2 rounded-md px-2 text-left hover:bg-hover"
+          aria-label={`Account ${account.account}, change it`}
+        >
+          <span className="min-w-0 flex-1 truncate font-medium">{account.account}</span>
+          <ChevronsUpDown size={14} aria-hidden="true" className="text-ink-3" />
+        </button>
+      }
+    >
+      <MenuLabel>Account</MenuLabel>
+      {session.accounts.map((grant) => (
+        <MenuItem key={grant.account} aside={grant.role} onSelect={() => choose(grant.account)}>
+          {grant.account}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
+
+const THEMES: readonly (readonly [choice: ThemeChoice, word: string, icon: typeof Sun])[] = [
+  ['system', 'As the system', Monitor],
+  ['light', 'Light', Sun],
+  ['dark', 'Dark', Moon],
+];
+
+function PersonMenu({ session }: { readonly session: Session }) {
+  const signOut = useAct('POST /sign-out');
+  const [theme, setTheme] = useState(themeChoice());
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button type="button" className="flex h-9 items-center gap-2 rounded-md px-2 text-left hover:bg-hover">
+          <span
+            aria-hidden="true"
+            className="flex size-6 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-strong"
+          >
+            {session.person?.name.slice(0, 1).toUpperCase()}
+          </span>
+          <span className="min-w-0 flex-1 truncate">{session.person?.name}</span>
+          <ChevronsUpDown size={14} aria-hidden="true" className="text-ink-3" />
+        </button>
+      }
+    >
+      <MenuLabel>{session.person?.email}</MenuLabel>
+      <MenuItem icon={<UserRound size={14} />} onSelect={() => location.assign('/app/me')}>
+        Your account
+      </MenuItem>
+      <MenuLine />
+      {THEMES.map(([choice, word, Icon]) => (
+        <MenuItem
+          key={choice}
+          icon={<Icon size={14} />}
+          aside={theme === choice ? '✓' : undefined}
+          onSelect={() => {
+            chooseTheme(choice);
+            setTheme(choice);
+          }}
+        >
+          <span className={classNames(theme === choice && 'font-medium')}>{word}</span>
+        </MenuItem>
+      ))}
+      <MenuLine />
+      <MenuItem
+        icon={<LogOut size={14} />}
+        onSelect={() => signOut.mutate({ body: {} }, { onSuccess: () => void forgetSession() })}
+      >
+        Sign out
+      </MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,55 @@
+/** Owns the list of pages: address, name, icon, key, and the permission without which a page is not offered. */
+import {
+  Activity,
+  Boxes,
+  CreditCard,
+  FlaskConical,
+  FolderTree,
+  Gauge,
+  House,
+  KeyRound,
+  type LucideIcon,
+  Network,
+  ScrollText,
+  Settings,
+  Table2,
+  Users,
+} from 'lucide-react';
+import type { Permission } from '../lib/session.ts';
+
+export interface PageEntry {
+  readonly path: string;
+  readonly name: string;
+  readonly icon: LucideIcon;
+  /** With `g` before it. */
+  readonly key: string;
+  readonly needs: Permission;
+}
+
+/** In groups, as the navigation shows them. */
+export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
+  [
+    { path: '/app', name: 'Home', icon: House, key: 'h', needs: 'usage.read' },
+    { path: '/app/usage', name: 'Usage', icon: Activity, key: 'u', needs: 'usage.read' },
+    { path: '/app/logs', name: 'Logs', icon: Table2, key: 'l', needs: 'logs.read' },
+  ],
+  [
+    { path: '/app/keys', name: 'Keys', icon: KeyRound, key: 'k', needs: 'keys.read' },
+    { path: '/app/limits', name: 'Limits', icon: Gauge, key: 'i', needs: 'limits.read' },
+    { path: '/app/models', name: 'Models', icon: Boxes, key: 'm', needs: 'models.read' },
+    { path: '/app/playground', name: 'Playground', icon: FlaskConical, key: 'y', needs: 'models.read' },
+  ],
+  [
+    { path: '/app/providers', name: 'Providers', icon: Network, key: 'p', needs: 'house.read' },
+    { path: '/app/workspaces', name: 'Workspaces', icon: FolderTree, key: 'w', needs: 'workspaces.read' },
+    { path: '/app/members', name: 'Members', icon: Users, key: 'e', needs: 'members.read' },
+    { path: '/app/billing', name: 'Billing', icon: CreditCard, key: 'b', needs: 'billing.read' },
+    { path: '/app/audit', name: 'Audit', icon: ScrollText, key: 'a', needs: 'audit.read' },
+    { path: '/app/settings', name: 'Settings', icon: Settings, key: 's', needs: 'settings.read' },
+  ],
+];
+
+/** The pages that the account's grant offers. */
+export function offeredPages(may: (permission: Permission) => boolean): readonly (readonly PageEntry[])[] {
+  return PAGE_GROUPS.map((group) => group.filter(({ needs }) => may(needs))).filter((group) => group.length > 0);
+}

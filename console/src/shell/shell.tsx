@@ -1,0 +1,103 @@
+/** Owns what stands around every signed-in page: navigation, the drawer of a narrow window, palette, shortcuts, messages. */
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { Menu as MenuIcon } from 'lucide-react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { type Session, useAccount } from '../lib/session.ts';
+import { useShortcuts } from '../lib/shortcuts.ts';
+import { IconButton } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Toasts } from '../ui/toasts.tsx';
+import { Mark, Navigation } from './navigation.tsx';
+import { PAGE_GROUPS } from './pages.ts';
+
+const Palette = lazy(() => import('./palette.tsx'));
+
+export function Shell({ session }: { readonly session: Session }) {
+  const account = useAccount();
+  const navigate = useNavigate();
+  const [palette, setPalette] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  const [help, setHelp] = useState(false);
+  const shortcuts = useMemo(() => {
+    const pages = PAGE_GROUPS.flat().map(({ key, path }) => [`g ${key}`, () => void navigate({ to: path })] as const);
+    return { ...Object.fromEntries(pages), '/': focusFilter, '?': () => setHelp(true) };
+  }, [navigate]);
+  useShortcuts(shortcuts);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setPalette(true);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+
+  const openPalette = () => {
+    setDrawer(false);
+    setPalette(true);
+  };
+  return (
+    <div className="md:grid md:min-h-dvh md:grid-cols-[208px_1fr]">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-raised focus:px-3 focus:py-1.5 focus:shadow-float"
+      >
+        Skip to the content
+      </a>
+      <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken md:block">
+        <Navigation session={session} account={account} onPalette={openPalette} />
+      </aside>
+      <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-ground px-3 md:hidden">
+        <IconButton label="Pages" onClick={() => setDrawer(true)}>
+          <MenuIcon size={18} />
+        </IconButton>
+        <Mark />
+        <span className="font-semibold">Tollgate</span>
+      </header>
+      <main id="content" tabIndex={-1} className="min-w-0 outline-none">
+        <Outlet />
+      </main>
+      {drawer && (
+        <Dialog title="Pages" onClose={() => setDrawer(false)}>
+          <Navigation session={session} account={account} onPalette={openPalette} onChosen={() => setDrawer(false)} />
+        </Dialog>
+      )}
+      {palette && (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
+      {help && <Shortcuts onClose={() => setHelp(false)} />}
+      <Toasts />
+    </div>
+  );
+}
+
+function focusFilter(): void {
+  document.querySelector<HTMLElement>('search input, search select')?.focus();
+}
+
+function Shortcuts({ onClose }: { readonly onClose: () => void }) {
+  const rows = [
+    ['⌘K or Ctrl K', 'Go anywhere'],
+    ['/', 'Filter'],
+    ...PAGE_GROUPS.flat().map(({ key, name }) => [`g ${key}`, name]),
+    ['↑ ↓ Enter', 'Walk a table, open a row'],
+    ['Esc', 'Close'],
+  ];
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">
+        {rows.map(([keys, what]) => (
+          <div key={keys} className="contents">
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd className="text-ink-2">{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

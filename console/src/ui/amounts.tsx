@@ -1,0 +1,65 @@
+/** Owns how money, times and budgets stand on a page: short to read, exact at rest of the pointer. */
+import { exactUsd, percentOf, shortUsd } from '../lib/money.ts';
+import { exactTime, relativeTime } from '../lib/numbers.ts';
+import { useNow } from '../lib/use-now.ts';
+import { classNames } from './class-names.ts';
+
+/** Null: unpriced, which is said. */
+export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | null; readonly exact?: boolean }) {
+  if (nanoUsd === null) return <span className="text-amber">unpriced</span>;
+  const whole = exactUsd(nanoUsd);
+  return (
+    <span className="figures" title={whole}>
+      {exact ? whole : shortUsd(nanoUsd)}
+    </span>
+  );
+}
+
+/** Relative, the exact time at rest of the pointer. Null: `never` or what is given. */
+export function When({ at, never = 'never' }: { readonly at: string | null; readonly never?: string }) {
+  const nowMs = useNow();
+  if (at === null) return <span className="text-ink-3">{never}</span>;
+  return (
+    <time dateTime={at} title={exactTime(at)} className="figures whitespace-nowrap">
+      {relativeTime(at, nowMs)}
+    </time>
+  );
+}
+
+interface BudgetBarProps {
+  readonly used: string;
+  readonly held?: string;
+  readonly limit: string;
+  /** "Budget of this month". */
+  readonly label: string;
+}
+
+/** What is used of a budget, and held: amber from four fifths on, red where it is used up. */
+export function BudgetBar({ used, held = '0', limit, label }: BudgetBarProps) {
+  const usedPercent = Math.min(100, percentOf(used, limit));
+  const heldPercent = Math.min(100 - usedPercent, percentOf(held, limit));
+  const fill = usedPercent >= 100 ? 'bg-red' : usedPercent >= 80 ? 'bg-amber' : 'bg-accent';
+  return (
+    <div
+      className="flex min-w-24 flex-col gap-1"
+      title={`${exactUsd(used)} used, ${exactUsd(held)} held of ${exactUsd(limit)}`}
+    >
+      <div className="figures flex justify-between gap-2 text-sm">
+        <span>{shortUsd(used)}</span>
+        <span className="text-ink-3">of {shortUsd(limit)}</span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show what is held beside what is used */}
+      <div
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(usedPercent)}
+        className="flex h-1.5 overflow-hidden rounded-full bg-hover"
+      >
+        <div className={classNames('h-full', fill)} style={{ width: `${usedPercent}%` }} />
+        <div className="h-full bg-line-strong" style={{ width: `${heldPercent}%` }} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+/** Owns one head of a table: its sorting, and its edge that is dragged, or moved by the arrow keys. */
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { type PointerEvent, useRef } from 'react';
+import { classNames } from './class-names.ts';
+import type { Column } from './column.ts';
+
+interface ColumnHeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly sort: 'ascending' | 'descending' | null;
+  /** Pixels; null: what is left. */
+  readonly width: number | null;
+  readonly onSort: () => void;
+  readonly onWidth: (widthPx: number) => void;
+}
+
+const WIDTH_MIN_PX = 48;
+const STEP_PX = 16;
+
+export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: ColumnHeadProps<Row>) {
+  const ref = useRef<HTMLTableCellElement>(null);
+  const widthNow = () => ref.current?.offsetWidth ?? WIDTH_MIN_PX;
+
+  function drag(event: PointerEvent<HTMLElement>): void {
+    const edge = event.currentTarget;
+    const startPx = event.clientX;
+    const startWidth = widthNow();
+    edge.setPointerCapture(event.pointerId);
+    edge.onpointermove = (move) => onWidth(Math.max(WIDTH_MIN_PX, startWidth + move.clientX - startPx));
+    edge.onpointerup = () => {
+      edge.onpointermove = null;
+    };
+  }
+
+  return (
+    <th
+      ref={ref}
+      scope="col"
+      aria-sort={sort ?? undefined}
+      style={width === null ? undefined : { width, minWidth: width }}
+      className={classNames(
+        'group/head sticky top-0 z-10 h-8 border-b border-line bg-panel px-3 text-sm font-medium whitespace-nowrap text-ink-2',
+        column.align === 'right' && 'text-right',
+        column.wideOnly === true && 'max-md:hidden',
+      )}
+    >
+      {column.sortBy === undefined ? (
+        column.head
+      ) : (
+        <button type="button" onClick={onSort} className="inline-flex items-center gap-1 hover:text-ink">
+          {column.head}
+          {sort === 'ascending' && <ArrowUp size={12} aria-hidden="true" />}
+          {sort === 'descending' && <ArrowDown size={12} aria-hidden="true" />}
+        </button>
+      )}
+      {column.head !== '' && (
+        // biome-ignore lint/a11y/useSemanticElements: a rule cannot be focused and dragged
+        <div
+          role="separator"
+          aria-orientation="vertical"
+          aria-label={`Width of ${column.head}`}
+          aria-valuenow={width ?? 0}
+          tabIndex={0}
+          onPointerDown={drag}
+          onKeyDown={(event) => {
+            const step = event.key === 'ArrowRight' ? STEP_PX : event.key === 'ArrowLeft' ? -STEP_PX : 0;
+            if (step === 0) return;
+            event.preventDefault();
+            onWidth(Math.max(WIDTH_MIN_PX, widthNow() + step));
+          }}
+          className="absolute inset-y-1 right-0 w-1 cursor-col-resize touch-none rounded-full hover:bg-line-strong focus-visible:bg-accent"
+        />
+      )}
+    </th>
+  );
+}

@@ -1,0 +1,52 @@
+/** Owns copying a text and saying that it was copied. */
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { copyText } from '../lib/copy-text.ts';
+import { Button, IconButton } from './button.tsx';
+import { toast } from './toasts.tsx';
+
+const SHOWN_MS = 1_600;
+
+function useCopy(text: string): readonly [copied: boolean, copy: () => void] {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = () => {
+    copyText(text).then((done) => {
+      setCopied(done);
+      if (!done)
+        toast({ tone: 'bad', text: 'The browser did not let the text be copied. Select it and copy it by hand.' });
+    });
+  };
+  return [copied, copy];
+}
+
+/** A small icon beside what it copies. `what`: "request id". */
+export function CopyIcon({
+  text,
+  what,
+  className = '',
+}: {
+  readonly text: string;
+  readonly what: string;
+  readonly className?: string;
+}) {
+  const [copied, copy] = useCopy(text);
+  return (
+    <IconButton label={copied ? 'Copied' : `Copy ${what}`} onClick={copy} className={`size-6 ${className}`}>
+      {copied ? <Check size={14} className="text-green" /> : <Copy size={14} />}
+    </IconButton>
+  );
+}
+
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [copied, copy] = useCopy(text);
+  return (
+    <Button onClick={copy} icon={copied ? <Check size={14} className="text-green" /> : <Copy size={14} />}>
+      {copied ? 'Copied' : `Copy ${what}`}
+    </Button>
+  );
+}

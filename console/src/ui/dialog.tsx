@@ -1,0 +1,110 @@
+/**
+ * Owns what lies over a page: a dialog in the middle, a sheet at the right. Both are the browser's own modal dialog, which
+ * keeps the focus inside, makes the page behind inert, and closes with Escape.
+ */
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { IconButton } from './button.tsx';
+import { classNames } from './class-names.ts';
+
+interface LayerProps {
+  readonly title: string;
+  /** Under the title. */
+  readonly lead?: ReactNode;
+  readonly onClose: () => void;
+  /** False: only its own buttons close it, for what would be lost. */
+  readonly closable?: boolean;
+  /** Buttons at the bottom. */
+  readonly footer?: ReactNode;
+  readonly children: ReactNode;
+  readonly wide?: boolean;
+}
+
+/** Mount it to show it. */
+export function Dialog({ wide = false, ...rest }: LayerProps) {
+  return (
+    <Layer
+      {...rest}
+      className={classNames(
+        'max-h-[calc(100dvh-32px)] w-[calc(100vw-24px)] animate-[rise-in_140ms_ease-out] rounded-lg border border-line bg-raised shadow-float',
+        wide ? 'max-w-180' : 'max-w-120',
+      )}
+    />
+  );
+}
+
+/** Mount it to show it; its own address is the page's business. */
+export function Sheet({ wide = true, ...rest }: LayerProps) {
+  return (
+    <Layer
+      {...rest}
+      className={classNames(
+        'mr-0 h-dvh max-h-none w-full animate-[sheet-in_150ms_ease-out] border-l border-line bg-panel shadow-float sm:w-[calc(100vw-48px)]',
+        wide ? 'max-w-200' : 'max-w-130',
+      )}
+    />
+  );
+}
+
+function Layer({
+  title,
+  lead,
+  onClose,
+  closable = true,
+  footer,
+  children,
+  className,
+}: LayerProps & { readonly className: string }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      className={classNames('fixed flex flex-col p-0', className)}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (closable) onClose();
+      }}
+      onMouseDown={(event) => {
+        if (closable && event.target === ref.current) onClose();
+      }}
+    >
+      <header className="flex items-start gap-3 border-b border-line py-3 pr-3 pl-5">
+        <div className="min-w-0 flex-1 py-0.5">
+          <h2 id={id} className="truncate text-[15px]/6 font-semibold">
+            {title}
+          </h2>
+          {lead && <div className="text-ink-2">{lead}</div>}
+        </div>
+        {closable && (
+          <IconButton label="Close" onClick={onClose}>
+            <X size={16} />
+          </IconButton>
+        )}
+      </header>
+      <section
+        aria-labelledby={id}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-offset-[-2px]"
+      >
+        {children}
+      </section>
+      {footer && (
+        <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-5 py-3">
+          {footer}
+        </footer>
+      )}
+    </dialog>
+  );
+}

@@ -1,0 +1,40 @@
+/** Owns how a refusal of the API is shown: its words, and the page that mends it. */
+import { CircleAlert } from 'lucide-react';
+import { ApiError } from '../lib/api.ts';
+
+/** In place of what could not be loaded, or above the buttons of what could not be done. */
+export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+  const page = error instanceof ApiError ? error.page : null;
+  return (
+    <div role="alert" className="flex items-start gap-2 rounded-md border border-red/35 bg-red-soft px-3 py-2">
+      <CircleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-red" />
+      <div className="min-w-0 flex-1">
+        <p className="text-ink">{sentence(error.message)}</p>
+        {(page !== null || onRetry !== undefined) && (
+          <p className="mt-1 flex gap-3">
+            {page !== null && (
+              <a href={page} className="font-medium text-accent underline underline-offset-2">
+                Go to {page}
+              </a>
+            )}
+            {onRetry !== undefined && (
+              <button type="button" onClick={onRetry} className="font-medium text-accent underline underline-offset-2">
+                Try again
+              </button>
+            )}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The message of a member's field: what the refusal says of it, without its name. */
+export function memberError(error: ApiError | null, member: string): string | null {
+  if (error === null || error.member !== member) return null;
+  return sentence(error.message.startsWith(`${member}: `) ? error.message.slice(member.length + 2) : error.message);
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,60 @@
+/** Owns the frame of a page: title, its one primary action, one row of filters, the content. */
+import { type ReactNode, useEffect } from 'react';
+
+interface PageProps {
+  readonly title: string;
+  /** One sentence that says what the page is for. */
+  readonly lead?: ReactNode;
+  readonly action?: ReactNode;
+  readonly filters?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Page({ title, lead, action, filters, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Tollgate`;
+  }, [title]);
+  return (
+    <div className="mx-auto flex w-full max-w-[1280px] flex-col gap-4 px-4 pt-5 pb-16 sm:px-6">
+      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
+          {lead && <p className="max-w-[72ch] text-ink-2">{lead}</p>}
+        </div>
+        {action && <div className="flex flex-wrap items-center gap-2">{action}</div>}
+      </header>
+      {filters && (
+        <search aria-label="Filters" className="flex flex-wrap items-end gap-2">
+          {filters}
+        </search>
+      )}
+      {children}
+    </div>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export function Section({
+  title,
+  aside,
+  children,
+}: {
+  readonly title: string;
+  readonly aside?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className="flex min-w-0 flex-col gap-2">
+      <header className="flex min-h-8 flex-wrap items-center justify-between gap-2">
+        <h2 className="text-read font-semibold">{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** A bordered surface. */
+export function Panel({ children, className = '' }: { readonly children: ReactNode; readonly className?: string }) {
+  return <div className={`min-w-0 rounded-lg border border-line bg-panel ${className}`}>{children}</div>;
+}

@@ -1,0 +1,190 @@
+/**
+ * Owns the table, the workhorse: sticky header, columns that can be sorted and resized, rows that are walked by keyboard and
+ * drawn only where they are seen. Knows no page; what a row says is the columns' business.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { classNames } from './class-names.ts';
+import type { Column } from './column.ts';
+import { ColumnHead } from './column-head.tsx';
+
+export interface Sorting {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the table is of, for those who do not see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** Enter, or a click: opens the row. */
+  readonly onOpen?: (row: Row) => void;
+  readonly openKey?: string | null;
+  readonly sorting?: Sorting | null;
+  /** Under the last row: "Load more". */
+  readonly foot?: ReactNode;
+}
+
+const ROW_PX = 32;
+/** Below, every row is drawn: the browser's own search finds them all. */
+const VIRTUAL_FROM = 120;
+
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  onOpen,
+  openKey = null,
+  sorting = null,
+  foot,
+}: TableProps<Row>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [sort, setSort] = useState<Sorting | null>(sorting);
+  const [widths, setWidths] = useState<Readonly<Record<string, number>>>({});
+  const [at, setAt] = useState(0);
+  const sorted = sortRows(rows, columns, sort);
+  const isVirtual = sorted.length > VIRTUAL_FROM;
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    enabled: isVirtual,
+  });
+  const drawn = isVirtual ? virtual.getVirtualItems().map(({ index }) => index) : sorted.map((_, index) => index);
+  const before = isVirtual ? (virtual.getVirtualItems()[0]?.start ?? 0) : 0;
+  const after = isVirtual ? virtual.getTotalSize() - (virtual.getVirtualItems().at(-1)?.end ?? 0) : 0;
+
+  function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
+    const to = nextRow(event.key, at, sorted.length);
+    if (to === null) return;
+    event.preventDefault();
+    setAt(to);
+    if (isVirtual) virtual.scrollToIndex(to);
+    // After the row is drawn.
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`tr[data-row="${to}"]`)?.focus());
+  }
+
+  return (
+    <div
+      ref={scroller}
+      className={classNames(
+        'min-w-0 overflow-auto rounded-lg border border-line bg-panel',
+        isVirtual && 'max-h-[calc(100dvh-180px)]',
+      )}
+    >
+      <table
+        aria-label={label}
+        aria-rowcount={sorted.length + 1}
+        className="w-full border-separate border-spacing-0 text-left"
+      >
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <ColumnHead
+                key={column.id}
+                column={column}
+                sort={sort?.column === column.id ? (sort.descending ? 'descending' : 'ascending') : null}
+                width={widths[column.id] ?? column.width ?? null}
+                onSort={() => setSort(nextSorting(sort, column))}
+                onWidth={(width) => setWidths((known) => ({ ...known, [column.id]: width }))}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody onKeyDown={walk}>
+          <Gap px={before} />
+          {drawn.map((index) => {
+            const row = sorted[index] as Row;
+            const key = rowKey(row);
+            return (
+              <tr
+                key={key}
+                data-row={index}
+                aria-rowindex={index + 2}
+                aria-selected={onOpen === undefined ? undefined : key === openKey}
+                tabIndex={onOpen === undefined ? undefined : index === at ? 0 : -1}
+                onFocus={() => setAt(index)}
+                onClick={onOpen === undefined ? undefined : () => onOpen(row)}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row);
+                }}
+                className={classNames(
+                  'group h-8 outline-offset-[-2px]',
+                  onOpen !== undefined && 'cursor-pointer hover:bg-hover',
+                  key === openKey && 'bg-accent-soft',
+                )}
+              >
+                {columns.map((column) => (
+                  <td
+                    key={column.id}
+                    className={classNames(
+                      'max-w-80 truncate border-b border-line px-3 py-1 group-last:border-0',
+                      column.align === 'right' && 'figures text-right',
+                      column.wideOnly === true && 'max-md:hidden',
+                    )}
+                  >
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Gap px={after} />
+        </tbody>
+      </table>
+      {foot}
+    </div>
+  );
+}
+
+/** Stands for the rows that are not drawn. */
+function Gap({ px }: { readonly px: number }) {
+  return px <= 0 ? null : (
+    <tr>
+      <td style={{ height: px }} />
+    </tr>
+  );
+}
+
+function nextRow(key: string, at: number, count: number): number | null {
+  const last = count - 1;
+  switch (key) {
+    case 'ArrowDown':
+      return Math.min(last, at + 1);
+    case 'ArrowUp':
+      return Math.max(0, at - 1);
+    case 'PageDown':
+      return Math.min(last, at + 12);
+    case 'PageUp':
+      return Math.max(0, at - 12);
+    case 'Home':
+      return 0;
+    case 'End':
+      return last;
+    default:
+      return null;
+  }
+}
+
+/** Numbers begin with the greatest, words with the first; the third click goes back to the order that came. */
+function nextSorting<Row>(sort: Sorting | null, column: Column<Row>): Sorting | null {
+  const first = column.align === 'right';
+  if (sort?.column !== column.id) return { column: column.id, descending: first };
+  return sort.descending === first ? { column: column.id, descending: !first } : null;
+}
+
+function sortRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort: Sorting | null): readonly Row[] {
+  const by = columns.find((column) => column.id === sort?.column)?.sortBy;
+  if (by === undefined || sort === null) return rows;
+  const sign = sort.descending ? -1 : 1;
+  return [...rows].sort((one, other) => sign * compare(by(one), by(other)));
+}
+
+function compare(one: number | bigint | string, other: number | bigint | string): number {
+  if (typeof one === 'string' && typeof other === 'string') return one.localeCompare(other, 'en', { numeric: true });
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,180 @@
+/**
+ * Owns the way of a request to its route below `/app/api`: who asks, whether he may, what he gave, what he is answered.
+ * Serves the routes of the contract's table and nothing else. Knows no single route.
+ */
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
+import { ConsoleFailure, failureResponse } from './console-failure.ts';
+import type { RouteRow } from './contract/row.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from './contract.ts';
+import { csvResponse } from './csv.ts';
+import type { ConsoleCall, CsvFile, Handlers } from './handlers.ts';
+import { readJsonBody } from './read-json-body.ts';
+import { checkSameOrigin } from './same-origin.ts';
+
+export interface ConsoleApiParts {
+  readonly handlers: Partial<Handlers>;
+  /** Who asks: the session of the cookie, or the key of `authorization`. Throws ConsoleFailure for a key that is none. */
+  identify(request: Request, address: string | null): Promise<Actor>;
+  /** A fault of ours, for the operator. */
+  onFault(route: string, cause: unknown): void;
+}
+
+export interface ConsoleApi {
+  /** `request.url` has the path below `/app/api`. Answers every request, whatever it is. */
+  fetch(request: Request, address: string | null): Promise<Response>;
+}
+
+const BODY_BYTES_MAX = 256 * 1024;
+/** What strangers may send. */
+const STRANGER_BODY_BYTES_MAX = 4 * 1024;
+const PREFIX = '/app/api';
+
+/** What every answer carries: nothing here is kept by a browser, framed, or taken for another type. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** The looser type of a handler, where it is called for any route. */
+type AnyHandler = (call: ConsoleCall<ConsoleRoute>) => Promise<unknown>;
+interface Environment {
+  readonly Bindings: { readonly address: string | null };
+}
+
+/** The API over its handlers. */
+export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
+  const app = new Hono<Environment>().basePath(PREFIX);
+  for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
+    const [method, path] = splitRoute(route);
+    const handler = parts.handlers[route] as AnyHandler | undefined;
+    if (handler === undefined) continue;
+    app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (context) =>
+      answer(parts, { route, row: rowOf(route), handler }, context.req.raw, context.env.address, context.req.param()),
+    );
+  }
+  app.notFound(() => {
+    throw new ConsoleFailure(
+      'not_found',
+      'there is nothing at this path of the console API; GET /openapi.json lists what there is',
+    );
+  });
+  app.onError((fault) => {
+    if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault));
+    parts.onFault('', fault);
+    return withHeaders(failureResponse(OWN_FAULT));
+  });
+  return { fetch: async (request, address) => app.fetch(request, { address }) };
+}
+
+const OWN_FAULT = new ConsoleFailure('gateway_fault', 'the gateway failed; this is not your fault. Its log says why');
+
+/** Method and path of a route. */
+export function splitRoute(route: ConsoleRoute): readonly [method: string, path: string] {
+  const space = route.indexOf(' ');
+  return [route.slice(0, space), route.slice(space + 1)];
+}
+
+interface Matched {
+  readonly route: ConsoleRoute;
+  readonly row: RouteRow;
+  readonly handler: AnyHandler;
+}
+
+async function answer(
+  parts: ConsoleApiParts,
+  { route, row, handler }: Matched,
+  request: Request,
+  address: string | null,
+  path: Record<string, string>,
+): Promise<Response> {
+  const outgoing = new Headers(HEADERS);
+  try {
+    const actor = await parts.identify(request, address);
+    if (actor.kind !== 'key') checkSameOrigin(request);
+    const tenancy = authorize(row, actor, path.account ?? null);
+    const query = readQuery(row, request);
+    const body = await readBody(row, request, actor);
+    const call = {
+      request,
+      address,
+      actor,
+      get tenancy(): Tenancy {
+        if (tenancy === null) throw new Error(`${route} asks for rights in an account and names none`);
+        return tenancy;
+      },
+      path,
+      query,
+      body,
+      outgoing,
+    };
+    // The table's schemas made the members; their types are lost where routes are handled alike.
+    const result = await handler(call as unknown as ConsoleCall<ConsoleRoute>);
+    return row.reply === 'csv'
+      ? csvResponse(result as CsvFile, outgoing)
+      : Response.json(result, { headers: outgoing });
+  } catch (fault) {
+    if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault), outgoing);
+    parts.onFault(route, fault);
+    return withHeaders(failureResponse(OWN_FAULT), outgoing);
+  }
+}
+
+/** The rights that the route needs; null where it needs none in an account. */
+function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy | null {
+  if (row.access === 'anyone') return null;
+  if (actor.kind === 'nobody') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
+  if (row.peopleOnly === true || row.access === 'person') requirePerson(actor);
+  if (row.access === 'person') return null;
+  const tenancy = tenancyOf(actor, account ?? HOUSE);
+  if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account for you');
+  if (!tenancy.may(row.access)) {
+    throw new ConsoleFailure(
+      'forbidden',
+      `this needs the permission ${row.access}, which your role does not have; ask an owner or admin of the account`,
+      {
+        page: '/app/members',
+      },
+    );
+  }
+  return tenancy;
+}
+
+/** What is asked of no account is the installation's. */
+const HOUSE = 'default';
+
+function requirePerson(actor: Actor): void {
+  if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
+}
+
+function readQuery(row: RouteRow, request: Request): unknown {
+  if (row.query === undefined) return undefined;
+  const given = Object.fromEntries(new URL(request.url).searchParams);
+  return parsed(row.query, given);
+}
+
+async function readBody(row: RouteRow, request: Request, actor: Actor): Promise<unknown> {
+  if (row.body === undefined) return undefined;
+  const bytesMax =
+    actor.kind === 'nobody' && !request.url.includes('passkey') ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX;
+  return parsed(row.body, await readJsonBody(request, bytesMax));
+}
+
+function parsed(schema: z.ZodObject, given: unknown): unknown {
+  const outcome = schema.safeParse(given);
+  if (outcome.success) return outcome.data;
+  const [issue] = outcome.error.issues;
+  const member = issue?.path.map(String).join('.') ?? '';
+  throw new ConsoleFailure(
+    'invalid',
+    `${member === '' ? 'the request' : member}: ${issue?.message ?? 'is not valid'}`,
+    { member },
+  );
+}
+
+function withHeaders(response: Response, outgoing: Headers = new Headers(HEADERS)): Response {
+  for (const [name, value] of outgoing) response.headers.append(name, value);
+  return response;
+}

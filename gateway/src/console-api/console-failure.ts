@@ -1,0 +1,48 @@
+/** Owns how the console API says no: a kind, words for people, the member that is wrong, and the page that mends it. */
+
+export const CONSOLE_FAILURES = {
+  invalid: 400,
+  signed_out: 401,
+  wrong_credential: 401,
+  forbidden: 403,
+  cross_site: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  too_large: 413,
+  not_json: 415,
+  too_many: 429,
+  gateway_fault: 500,
+  store_away: 503,
+} as const;
+export type ConsoleFailureKind = keyof typeof CONSOLE_FAILURES;
+
+export interface FailureDetails {
+  /** The member of the body or query that is wrong, by its path: `caps.rpm`. */
+  readonly member?: string;
+  /** The page of the console that mends it. */
+  readonly page?: string;
+  /** Whole seconds after which to ask again. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export class ConsoleFailure extends Error {
+  readonly kind: ConsoleFailureKind;
+  readonly details: FailureDetails;
+
+  constructor(kind: ConsoleFailureKind, message: string, details: FailureDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'ConsoleFailure';
+    this.kind = kind;
+    this.details = details;
+  }
+}
+
+/** `{"error":{"code","message","member","page"}}` with the kind's status. */
+export function failureResponse({ kind, message, details }: ConsoleFailure): Response {
+  const { member = null, page = null, retryAfterSeconds } = details;
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return Response.json({ error: { code: kind, message, member, page } }, { status: CONSOLE_FAILURES[kind], headers });
+}

@@ -1,0 +1,129 @@
+/** Owns the routes about API keys. */
+import { z } from 'zod';
+import { caps, gauge, givenName, id, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
+
+const scope = z.enum(['inference', 'usage', 'admin']);
+const patterns = z.array(z.string().min(1).max(256)).min(1).max(200).nullable();
+const addresses = z.array(z.string().min(1).max(64)).min(1).max(200).nullable();
+
+export const keyView = z.object({
+  id,
+  name: z.string(),
+  last4: z.string(),
+  workspace: id,
+  /** Who made it; null: the command line, or the first start. */
+  owner: z.object({ id, name: z.string() }).nullable(),
+  models: patterns,
+  ips: addresses,
+  scopes: z.array(scope),
+  /** Refuses what a translation between the formats would drop. */
+  strict: z.boolean(),
+  caps,
+  status,
+  created_at: time,
+  expires_at: time.nullable(),
+  /** While a rotation's grace lasts: the old secret still works until then, and when each was last used. */
+  rotation: z
+    .object({
+      old_last4: z.string().nullable(),
+      ends_at: time,
+      old_used_at: time.nullable(),
+      new_used_at: time.nullable(),
+    })
+    .nullable(),
+  last_used: z.object({ at: time, client: z.string().nullable() }).nullable(),
+  /** Settled and held in the window of its own budget; null: it has none. */
+  budget: z.object({ used_nano_usd: nanoUsd, held_nano_usd: nanoUsd, limit_nano_usd: nanoUsd }).nullable(),
+  /** Cost of the last seven days, the oldest first. */
+  week_nano_usd: z.array(nanoUsd).length(7),
+  week_requests: z.array(z.int()).length(7),
+});
+
+const given = {
+  name: givenName,
+  workspace: id,
+  models: patterns,
+  ips: addresses,
+  scopes: z.array(scope).min(1),
+  strict: z.boolean(),
+  caps,
+  expires_at: time.nullable(),
+};
+const shown = z.object({ key: keyView, secret: z.string() });
+
+export const keyRoutes = {
+  'GET /accounts/{account}/keys': {
+    summary: 'The keys of an account: the newest first.',
+    access: 'keys.read',
+    reply: z.object({ keys: z.array(keyView), workspaces: z.array(id) }),
+  },
+  'POST /accounts/{account}/keys': {
+    summary: 'Makes a key. Its secret is shown in this answer and never again.',
+    access: 'keys.write',
+    body: z.strictObject(given),
+    reply: shown,
+  },
+  'GET /accounts/{account}/keys/{key}': {
+    summary: 'One key: its use, its limits as they stand, its last errors and changes.',
+    access: 'keys.read',
+    reply: z.object({
+      key: keyView,
+      gauges: z.array(gauge),
+      days: z.array(z.object({ day: z.string(), requests: z.int(), errors: z.int(), cost_nano_usd: nanoUsd })),
+      errors: z.array(
+        z.object({
+          request_id: id,
+          at: time,
+          status: z.int(),
+          error: z.string().nullable(),
+          model: z.string().nullable(),
+        }),
+      ),
+      audit: z.array(z.object({ at: time, actor: z.string(), act: z.string() })),
+      /** Calls in the last hour: what a revocation would stop. */
+      hour_requests: z.int(),
+    }),
+  },
+  'PATCH /accounts/{account}/keys/{key}': {
+    summary: 'Changes a key; what is left out stays.',
+    access: 'keys.write',
+    body: z.strictObject(given).partial(),
+    reply: keyView,
+  },
+  'POST /accounts/{account}/keys/{key}/rotate': {
+    summary: 'Gives a key a new secret; the old one works until the grace ends.',
+    access: 'keys.write',
+    body: z.strictObject({ grace: z.enum(['now', '1h', '24h', '7d']) }),
+    reply: shown,
+  },
+  'POST /accounts/{account}/keys/{key}/disable': {
+    summary: 'Stops a key until it is enabled.',
+    access: 'keys.write',
+    body: nothing,
+    reply: keyView,
+  },
+  'POST /accounts/{account}/keys/{key}/enable': {
+    summary: 'Lets a disabled key work again.',
+    access: 'keys.write',
+    body: nothing,
+    reply: keyView,
+  },
+  'POST /accounts/{account}/keys/{key}/revoke': {
+    summary: 'Ends a key for good.',
+    access: 'keys.write',
+    body: nothing,
+    reply: keyView,
+  },
+  'GET /accounts/{account}/keys/{key}/may-call': {
+    summary: 'Whether a key may call a model now, and why.',
+    access: 'keys.read',
+    query: z.object({ model: z.string().min(1).max(256), protocol: z.enum(['chat', 'messages']).default('chat') }),
+    reply: z.object({ may: z.boolean(), reasons: z.array(z.object({ passes: z.boolean(), text: z.string() })) }),
+  },
+  'GET /accounts/{account}/model-matches': {
+    summary: 'The models that name patterns match.',
+    access: 'models.read',
+    query: z.object({ patterns: z.string().max(8_000), workspace: id.optional() }),
+    reply: z.object({ models: z.array(z.string()) }),
+  },
+} as const satisfies RouteTable;

@@ -1,0 +1,137 @@
+/** Owns the routes about single calls: the list, its live tail and file, and one call whole. */
+import { z } from 'zod';
+import { cursor, id, nanoUsd, type RouteTable, time } from './row.ts';
+
+const usage = z.object({
+  input: z.int(),
+  cache_read: z.int(),
+  cache_write_5m: z.int(),
+  cache_write_1h: z.int(),
+  output: z.int(),
+  reasoning: z.int(),
+});
+const attempt = z.object({
+  provider: z.string(),
+  model: z.string(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.number(),
+});
+
+/** As published for `tollgate calls --json`. */
+export const callView = z.object({
+  request_id: id,
+  at: time,
+  account: id,
+  workspace: id,
+  key_id: id,
+  key_name: z.string(),
+  end_user: z.string().nullable(),
+  session: z.string().nullable(),
+  protocol: z.enum(['chat', 'messages']),
+  model: z.string().nullable(),
+  served_model: z.string().nullable(),
+  provider: z.string().nullable(),
+  stream: z.boolean(),
+  status: z.int(),
+  error: z.string().nullable(),
+  finish_reason: z.string().nullable(),
+  usage,
+  usage_source: z.string(),
+  price_version: z.string().nullable(),
+  cost_nano_usd: nanoUsd.nullable(),
+  ttfb_ms: z.number().nullable(),
+  duration_ms: z.number(),
+  attempts: z.array(attempt),
+});
+
+const filters = {
+  from: time.optional(),
+  to: time.optional(),
+  /** A request id, whole or its beginning. */
+  q: z.string().max(128).optional(),
+  model: z.string().max(256).optional(),
+  provider: z.string().max(128).optional(),
+  key: id.optional(),
+  workspace: id.optional(),
+  end_user: z.string().max(64).optional(),
+  session: z.string().max(256).optional(),
+  protocol: z.enum(['chat', 'messages']).optional(),
+  outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
+};
+
+/** A piece of a conversation, as text and JSON to be shown as text. */
+const part = z.object({
+  kind: z.enum(['text', 'reasoning', 'tool_call', 'tool_result', 'media', 'other']),
+  name: z.string().nullable(),
+  text: z.string(),
+});
+const turn = z.object({ role: z.string(), parts: z.array(part) });
+
+export const logRoutes = {
+  'GET /accounts/{account}/logs': {
+    summary: 'Calls, the newest first, with how many there were over the range.',
+    access: 'logs.read',
+    query: z.object({
+      ...filters,
+      before: cursor.optional(),
+      /** For the live tail: what came after. */
+      after: cursor.optional(),
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+    }),
+    reply: z.object({
+      calls: z.array(callView),
+      next: cursor.nullable(),
+      newest: cursor.nullable(),
+      /** Not with `before` or `after`: they continue a page that has it. */
+      histogram: z
+        .object({ step_ms: z.int(), bars: z.array(z.object({ at: time, requests: z.int(), errors: z.int() })) })
+        .nullable(),
+    }),
+  },
+  'GET /accounts/{account}/logs.csv': {
+    summary: 'The calls as a file, the newest first, up to 100,000.',
+    access: 'logs.read',
+    query: z.object(filters),
+    reply: 'csv',
+  },
+  'GET /accounts/{account}/logs/{request}': {
+    summary: 'One call: its record, what it cost line by line, and what was said where that is kept.',
+    access: 'logs.read',
+    reply: z.object({
+      call: callView,
+      cost: z
+        .object({
+          lines: z.array(
+            z.object({ kind: z.string(), tokens: z.int(), pico_usd_per_token: z.string(), cost_pico_usd: z.string() }),
+          ),
+          held_nano_usd: nanoUsd,
+          settled_nano_usd: nanoUsd,
+          absorbed_nano_usd: nanoUsd,
+        })
+        .nullable(),
+      entries: z.array(
+        z.object({
+          seq: z.int(),
+          kind: z.string(),
+          amount_nano_usd: nanoUsd,
+          released_nano_usd: nanoUsd,
+          at: time,
+          hash: z.string(),
+        }),
+      ),
+      /** `hidden`: kept, and the reader may not see it. `none`: the workspace's policy keeps none. */
+      content: z.enum(['shown', 'hidden', 'none']),
+      conversation: z.array(turn).nullable(),
+      /** Bodies as text: what came in, what we sent upstream, what came back (a stream: its events), what went out. */
+      raw: z
+        .object({
+          request: z.string(),
+          upstream_request: z.string().nullable(),
+          response: z.string(),
+          truncated: z.boolean(),
+        })
+        .nullable(),
+    }),
+  },
+} as const satisfies RouteTable;

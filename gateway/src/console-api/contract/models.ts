@@ -1,0 +1,146 @@
+/** Owns the routes about models, their prices and routes, and the providers that answer them. */
+import { z } from 'zod';
+import { id, nothing, type RouteTable, time } from './row.ts';
+
+/** US dollars per million tokens as decimal text; null: as input or output. */
+const rate = z.string().nullable();
+export const priceView = z.object({
+  version: z.string(),
+  /** Null: from ever. */
+  from: time.nullable(),
+  free: z.boolean(),
+  input: rate,
+  output: rate,
+  cache_read: rate,
+  cache_write_5m: rate,
+  cache_write_1h: rate,
+  reasoning: rate,
+  source: z.enum(['file', 'console', 'catalogue']),
+});
+
+const modelView = z.object({
+  name: z.string(),
+  aliases: z.array(z.string()),
+  protocols: z.array(z.enum(['chat', 'messages'])),
+  targets: z.array(z.object({ provider: z.string(), model: z.string() })),
+  display_name: z.string().nullable(),
+  context_tokens: z.int().nullable(),
+  output_tokens_max: z.int().nullable(),
+  capabilities: z.array(z.string()),
+  /** What the price is now; null: unpriced. */
+  price: priceView.nullable(),
+  /** Every version, the newest first. */
+  prices: z.array(priceView),
+  /** Where the model is defined; what stands in the file is read-only here. */
+  source: z.enum(['file', 'environment', 'demo', 'console']),
+  /** Keys of this account that may call it. */
+  keys: z.int(),
+});
+
+const providerView = z.object({
+  name: id,
+  kind: z.string(),
+  base_url: z.string(),
+  source: z.enum(['file', 'environment', 'demo', 'console']),
+  /** The last characters of its credential; null: it needs none. */
+  last4: z.string().nullable(),
+  tested: z.object({ at: time, ok: z.boolean(), message: z.string(), duration_ms: z.number() }).nullable(),
+  health: z.object({
+    state: z.enum(['healthy', 'failing', 'idle']),
+    calls: z.int(),
+    errors: z.int(),
+    ttfb_p50_ms: z.number().nullable(),
+  }),
+  models: z.int(),
+});
+
+export const modelRoutes = {
+  'GET /accounts/{account}/models': {
+    summary: 'What can be called, by whom, at what price.',
+    access: 'models.read',
+    reply: z.object({ models: z.array(modelView) }),
+  },
+  'GET /accounts/{account}/models/{model}/dry-run': {
+    summary: 'Where a call of the model would go, and why; nothing is sent.',
+    access: 'models.read',
+    query: z.object({ protocol: z.enum(['chat', 'messages']).default('chat'), key: id.optional() }),
+    reply: z.object({ steps: z.array(z.object({ outcome: z.enum(['goes', 'then', 'stops']), text: z.string() })) }),
+  },
+  'PUT /accounts/{account}/models/{model}/price': {
+    summary: 'Sets a price of a model from a time on.',
+    access: 'house.write',
+    body: z.strictObject({
+      from: time.nullable(),
+      free: z.boolean(),
+      input: rate,
+      output: rate,
+      cache_read: rate,
+      cache_write_5m: rate,
+      cache_write_1h: rate,
+      reasoning: rate,
+    }),
+    reply: priceView,
+  },
+  'GET /accounts/{account}/providers': {
+    summary: 'The providers, how they are, and when their credential was tested.',
+    access: 'house.read',
+    reply: z.object({
+      providers: z.array(providerView),
+      kinds: z.array(z.object({ kind: z.string(), name: z.string(), base_url: z.string().nullable() })),
+    }),
+  },
+  'POST /accounts/{account}/providers': {
+    summary: 'Adds a provider. Its credential is kept sealed and never shown.',
+    access: 'house.write',
+    body: z.strictObject({
+      name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and hyphens'),
+      kind: z.string().max(64),
+      base_url: z.url().max(2_048).nullable(),
+      credential: z.string().min(1).max(8_192).nullable(),
+      /** Names of models to serve from it; each the public name and the upstream's. */
+      models: z
+        .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
+        .max(500),
+    }),
+    reply: providerView,
+  },
+  'PATCH /accounts/{account}/providers/{provider}': {
+    summary: 'Replaces a provider’s credential or its models.',
+    access: 'house.write',
+    body: z.strictObject({
+      credential: z.string().min(1).max(8_192).optional(),
+      models: z
+        .array(z.strictObject({ name: z.string().min(1).max(256), upstream: z.string().min(1).max(256) }))
+        .max(500)
+        .optional(),
+    }),
+    reply: providerView,
+  },
+  'DELETE /accounts/{account}/providers/{provider}': {
+    summary: 'Takes a provider away.',
+    access: 'house.write',
+    reply: nothing,
+  },
+  'POST /accounts/{account}/providers/{provider}/test': {
+    summary: 'Asks the provider for its models with its credential.',
+    access: 'house.write',
+    body: nothing,
+    reply: z.object({ ok: z.boolean(), message: z.string(), duration_ms: z.number(), models: z.array(z.string()) }),
+  },
+  'GET /status': {
+    summary: 'The service and its providers; with a request id, what became of that call.',
+    access: 'anyone',
+    query: z.object({ request_id: z.string().max(128).optional() }),
+    reply: z.object({
+      state: z.enum(['ready', 'degraded', 'draining', 'down']),
+      problems: z.array(z.string()),
+      version: z.string(),
+      started_at: time,
+      providers: z.array(z.object({ name: z.string(), state: z.enum(['healthy', 'failing', 'idle']) })),
+      /** Null: none was asked for, or there is none of that id. Details only with a session that may see them. */
+      call: z
+        .object({ request_id: id, at: time, status: z.int(), error: z.string().nullable(), account: id.nullable() })
+        .nullable(),
+    }),
+  },
+} as const satisfies RouteTable;

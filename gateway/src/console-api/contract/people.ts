@@ -1,0 +1,164 @@
+/** Owns the routes by which people come in: set-up, sign-in, their own account, invitations. */
+import { z } from 'zod';
+import { PERMISSIONS } from '../../people/roles.ts';
+import { email, givenName, id, nothing, type RouteTable, role, time } from './row.ts';
+
+const password = z.string().min(12, 'at least 12 characters').max(200);
+const token = z.string().min(20).max(200);
+const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the code of six digits, or a recovery code');
+/** A WebAuthn message, as the browser makes it and takes it. */
+const webAuthn = z.record(z.string(), z.unknown());
+
+const person = z.object({ id, name: z.string(), email: z.string() });
+const grant = z.object({
+  account: id,
+  role,
+  permissions: z.array(z.enum(PERMISSIONS)),
+  /** Null: every workspace of the account. */
+  workspaces: z.array(id).nullable(),
+});
+const session = z.object({
+  state: z.enum(['setup', 'signed_out', 'second_factor', 'signed_in']),
+  version: z.string(),
+  /** The address that snippets use. */
+  public_url: z.string(),
+  person: person.nullable(),
+  accounts: z.array(grant),
+  /** Sign-in by others, as configured. */
+  oidc: z.array(z.object({ id, name: z.string() })),
+});
+const signedIn = z.object({ state: z.enum(['second_factor', 'signed_in']) });
+
+export const peopleRoutes = {
+  'GET /session': { summary: 'Who is signed in, and what he may do where.', access: 'anyone', reply: session },
+  'GET /setup/{token}': {
+    summary: 'Whether a set-up link still works, and what there is to call.',
+    access: 'anyone',
+    reply: z.object({
+      valid: z.boolean(),
+      expires_at: time.nullable(),
+      providers: z.array(z.object({ name: id, kind: z.string() })),
+      model: z.string(),
+    }),
+  },
+  'POST /setup': {
+    summary: 'Makes the first person, owner of the account `default`, and signs him in. The link is used up.',
+    access: 'anyone',
+    body: z.strictObject({ token, name: givenName, email, password, workspace: givenName.nullable() }),
+    reply: session,
+  },
+  'POST /sign-in': {
+    summary: 'Signs in by password; the second factor is asked for where one is set.',
+    access: 'anyone',
+    body: z.strictObject({ email, password: z.string().min(1).max(200) }),
+    reply: signedIn,
+  },
+  'POST /sign-in/code': {
+    summary: 'The second step: a code of the authenticator, or a recovery code.',
+    access: 'anyone',
+    body: z.strictObject({ code }),
+    reply: signedIn,
+  },
+  'POST /sign-in/passkey/options': {
+    summary: 'What the browser needs to sign in by passkey.',
+    access: 'anyone',
+    body: nothing,
+    reply: webAuthn,
+  },
+  'POST /sign-in/passkey': {
+    summary: 'Signs in by passkey.',
+    access: 'anyone',
+    body: z.strictObject({ response: webAuthn }),
+    reply: signedIn,
+  },
+  'POST /sign-in/oidc': {
+    summary: 'Where to send the browser to sign in by another service.',
+    access: 'anyone',
+    body: z.strictObject({ provider: id }),
+    reply: z.object({ url: z.url() }),
+  },
+  'POST /sign-out': { summary: 'Ends this session.', access: 'anyone', body: nothing, reply: nothing },
+  'GET /me': {
+    summary: 'The signed-in person, how he signs in, and where he is signed in.',
+    access: 'person',
+    reply: z.object({
+      person,
+      has_password: z.boolean(),
+      totp: z.boolean(),
+      passkeys: z.array(z.object({ id, name: z.string(), added_at: time })),
+      sessions: z.array(
+        z.object({
+          id,
+          this: z.boolean(),
+          address: z.string().nullable(),
+          client: z.string().nullable(),
+          seen_at: time,
+          expires_at: time,
+        }),
+      ),
+    }),
+  },
+  'PATCH /me': {
+    summary: 'Changes the own name.',
+    access: 'person',
+    body: z.strictObject({ name: givenName }),
+    reply: nothing,
+  },
+  'POST /me/password': {
+    summary: 'Changes the password and ends every other session.',
+    access: 'person',
+    body: z.strictObject({ current: z.string().max(200), next: password }),
+    reply: nothing,
+  },
+  'DELETE /me/sessions/{session}': { summary: 'Ends a session of one’s own.', access: 'person', reply: nothing },
+  'POST /me/totp': {
+    summary: 'Begins a second factor: the secret for the authenticator, and recovery codes.',
+    access: 'person',
+    body: z.strictObject({ password: z.string().max(200) }),
+    reply: z.object({ uri: z.string(), secret: z.string(), recovery_codes: z.array(z.string()) }),
+  },
+  'POST /me/totp/confirm': {
+    summary: 'Turns the second factor on with its first code.',
+    access: 'person',
+    body: z.strictObject({ code }),
+    reply: nothing,
+  },
+  'POST /me/totp/remove': {
+    summary: 'Turns the second factor off.',
+    access: 'person',
+    body: z.strictObject({ password: z.string().max(200) }),
+    reply: nothing,
+  },
+  'POST /me/passkeys/options': {
+    summary: 'What the browser needs to make a passkey.',
+    access: 'person',
+    body: nothing,
+    reply: webAuthn,
+  },
+  'POST /me/passkeys': {
+    summary: 'Keeps a passkey.',
+    access: 'person',
+    body: z.strictObject({ name: givenName, response: webAuthn }),
+    reply: nothing,
+  },
+  'DELETE /me/passkeys/{passkey}': { summary: 'Takes a passkey away.', access: 'person', reply: nothing },
+  'GET /invitations/{token}': {
+    summary: 'What an invitation invites to.',
+    access: 'anyone',
+    reply: z.object({
+      valid: z.boolean(),
+      account: id.nullable(),
+      role: role.nullable(),
+      email: z.string().nullable(),
+      invited_by: z.string().nullable(),
+      /** The address is a person’s already: he signs in to accept. */
+      known: z.boolean(),
+    }),
+  },
+  'POST /invitations/{token}': {
+    summary: 'Accepts an invitation: as the person signed in, or as a new one.',
+    access: 'anyone',
+    body: z.strictObject({ name: givenName.nullable(), password: password.nullable() }),
+    reply: session,
+  },
+} as const satisfies RouteTable;

@@ -1,0 +1,271 @@
+/** Owns the routes about limits, workspaces, members, money, audit and settings. */
+import { z } from 'zod';
+import {
+  caps,
+  cursor,
+  email,
+  gauge,
+  givenName,
+  id,
+  nanoUsd,
+  nothing,
+  type RouteTable,
+  role,
+  time,
+  usd,
+} from './row.ts';
+
+const subjectKind = z.enum(['key', 'end_user', 'workspace', 'account', 'model']);
+const newId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower-case letters, digits, dots, hyphens and underscores');
+const bodies = z.enum(['off', 'errors', 'all']);
+
+const node = z.object({
+  subject: z.object({ kind: subjectKind, id: z.string() }),
+  name: z.string(),
+  /** The subject above; null: the account itself, models and end users. */
+  parent: id.nullable(),
+  caps,
+  gauges: z.array(gauge),
+});
+
+const workspace = z.object({
+  id,
+  models: z.array(z.string()).nullable(),
+  bodies,
+  /** Days for which bodies are kept. */
+  bodies_days: z.int(),
+  caps,
+  keys: z.int(),
+  created_at: time,
+  month_nano_usd: nanoUsd,
+});
+const workspaceGiven = {
+  models: z.array(z.string().min(1).max(256)).min(1).max(200).nullable(),
+  bodies,
+  bodies_days: z.int().min(1).max(3_650),
+  caps,
+};
+
+const member = z.object({
+  person: id,
+  name: z.string(),
+  email: z.string(),
+  role,
+  workspaces: z.array(id).nullable(),
+  second_factor: z.boolean(),
+  joined_at: time,
+  seen_at: time.nullable(),
+});
+const invitation = z.object({
+  id,
+  email: z.string(),
+  role,
+  workspaces: z.array(id).nullable(),
+  invited_by: z.string(),
+  expires_at: time,
+});
+const memberGiven = { role, workspaces: z.array(id).min(1).nullable() };
+
+const account = z.object({
+  id,
+  mode: z.enum(['postpaid', 'prepaid']),
+  balance_nano_usd: nanoUsd,
+  held_nano_usd: nanoUsd,
+  charged_nano_usd: nanoUsd,
+  absorbed_nano_usd: nanoUsd,
+  topped_up_nano_usd: nanoUsd,
+  mark_up_percent: z.string(),
+  time_zone: z.string(),
+  created_at: time,
+});
+const entry = z.object({
+  seq: z.int(),
+  at: time,
+  kind: z.enum(['topup', 'hold', 'extend', 'post', 'void', 'correct', 'absorb']),
+  ref: z.string(),
+  amount_nano_usd: nanoUsd,
+  released_nano_usd: nanoUsd,
+  note: z.string().nullable(),
+});
+const note = z.string().max(500).nullable();
+
+export const policyRoutes = {
+  'GET /accounts/{account}/limits': {
+    summary: 'Every rule of the account as a tree, with what each has left now.',
+    access: 'limits.read',
+    reply: z.object({ nodes: z.array(node) }),
+  },
+  'PUT /accounts/{account}/limits/{kind}/{subject}': {
+    summary: 'Sets the caps of one subject; they bind the next call.',
+    access: 'limits.write',
+    body: z.strictObject({ caps }),
+    reply: node,
+  },
+  'POST /accounts/{account}/limits/simulate': {
+    summary: 'What a call would meet now; nothing is taken.',
+    access: 'limits.read',
+    body: z.strictObject({
+      key: id,
+      model: z.string().min(1).max(256),
+      end_user: z.string().max(64).nullable(),
+      input_tokens: z.int().min(0).max(100_000_000),
+      max_tokens: z.int().min(1).max(100_000_000).nullable(),
+      stream: z.boolean(),
+    }),
+    reply: z.object({
+      admitted: z.boolean(),
+      hold_nano_usd: nanoUsd,
+      steps: z.array(z.object({ passes: z.boolean(), text: z.string() })),
+    }),
+  },
+  'GET /accounts/{account}/workspaces': {
+    summary: 'The workspaces and their policy.',
+    access: 'workspaces.read',
+    reply: z.object({ workspaces: z.array(workspace) }),
+  },
+  'POST /accounts/{account}/workspaces': {
+    summary: 'Makes a workspace.',
+    access: 'workspaces.write',
+    body: z.strictObject({ id: newId, ...workspaceGiven }),
+    reply: workspace,
+  },
+  'PATCH /accounts/{account}/workspaces/{workspace}': {
+    summary: 'Changes a workspace; what is left out stays.',
+    access: 'workspaces.write',
+    body: z.strictObject(workspaceGiven).partial(),
+    reply: workspace,
+  },
+  'GET /accounts/{account}/members': {
+    summary: 'The people of the account, and who is invited.',
+    access: 'members.read',
+    reply: z.object({ members: z.array(member), invitations: z.array(invitation) }),
+  },
+  'POST /accounts/{account}/invitations': {
+    summary: 'Invites somebody; the link is shown in this answer and never again.',
+    access: 'members.write',
+    body: z.strictObject({ email, ...memberGiven }),
+    reply: z.object({ invitation, link: z.string() }),
+    peopleOnly: true,
+  },
+  'DELETE /accounts/{account}/invitations/{invitation}': {
+    summary: 'Takes an invitation back.',
+    access: 'members.write',
+    reply: nothing,
+    peopleOnly: true,
+  },
+  'PATCH /accounts/{account}/members/{person}': {
+    summary: 'Changes what a member may do.',
+    access: 'members.write',
+    body: z.strictObject(memberGiven),
+    reply: member,
+    peopleOnly: true,
+  },
+  'DELETE /accounts/{account}/members/{person}': {
+    summary: 'Ends a membership, and the rights of his keys with it.',
+    access: 'members.write',
+    reply: nothing,
+    peopleOnly: true,
+  },
+  'GET /accounts/{account}/billing': {
+    summary: 'What the account has, and its ledger, the newest entry first.',
+    access: 'billing.read',
+    query: z.object({ kind: z.enum(['money', 'all']).default('money'), before: cursor.optional() }),
+    reply: z.object({ account, entries: z.array(entry), next: cursor.nullable() }),
+  },
+  'GET /accounts/{account}/billing.csv': {
+    summary: 'The statement as a file.',
+    access: 'billing.read',
+    query: z.object({ from: time, to: time }),
+    reply: 'csv',
+  },
+  'GET /accounts': {
+    summary: 'Every account of the installation.',
+    access: 'house.read',
+    reply: z.object({ accounts: z.array(account) }),
+  },
+  'POST /accounts': {
+    summary: 'Makes an account.',
+    access: 'house.write',
+    body: z.strictObject({ id: newId, mode: z.enum(['postpaid', 'prepaid']) }),
+    reply: account,
+  },
+  'PATCH /accounts/{account}': {
+    summary: 'Changes how an account pays.',
+    access: 'house.write',
+    body: z
+      .strictObject({
+        mode: z.enum(['postpaid', 'prepaid']),
+        mark_up_percent: z.string().max(16),
+        time_zone: z.string().max(64),
+      })
+      .partial(),
+    reply: account,
+  },
+  'POST /accounts/{account}/topup': {
+    summary: 'Adds money to an account. The same id twice adds once.',
+    access: 'house.write',
+    body: z.strictObject({ id: z.uuid(), usd, note }),
+    reply: account,
+  },
+  'POST /accounts/{account}/correct': {
+    summary: 'Gives money back (or, negative, takes it) where a charge was wrong. The same id twice moves once.',
+    access: 'house.write',
+    body: z.strictObject({
+      id: z.uuid(),
+      usd: z.string().regex(/^-?\d{1,9}(\.\d{1,9})?$/),
+      note: z.string().min(1).max(500),
+    }),
+    reply: account,
+  },
+  'GET /accounts/{account}/audit': {
+    summary: 'Who changed what, the newest first.',
+    access: 'audit.read',
+    query: z.object({
+      before: cursor.optional(),
+      actor: id.optional(),
+      act: z.string().max(64).optional(),
+      subject: z.string().max(256).optional(),
+    }),
+    reply: z.object({
+      entries: z.array(
+        z.object({
+          seq: z.int(),
+          at: time,
+          actor: z.object({ kind: z.enum(['person', 'key', 'command_line']), id: z.string(), name: z.string() }),
+          act: z.string(),
+          subject: z.object({ kind: z.string(), id: z.string() }),
+          before: z.record(z.string(), z.unknown()).nullable(),
+          after: z.record(z.string(), z.unknown()).nullable(),
+          address: z.string().nullable(),
+        }),
+      ),
+      next: cursor.nullable(),
+    }),
+  },
+  'GET /accounts/{account}/audit.csv': {
+    summary: 'The audit as a file.',
+    access: 'audit.read',
+    query: z.object({ from: time, to: time }),
+    reply: 'csv',
+  },
+  'GET /accounts/{account}/settings': {
+    summary: 'What is kept, for how long, and how the installation is set up.',
+    access: 'settings.read',
+    reply: z.object({
+      account,
+      name: givenName.nullable(),
+      /** Days for which records are shown and kept; null: always. */
+      records_days: z.int().nullable(),
+      /** Lines about the installation: the configuration file, data folder, version. */
+      facts: z.array(z.object({ name: z.string(), text: z.string() })),
+    }),
+  },
+  'PATCH /accounts/{account}/settings': {
+    summary: 'Changes the account’s time zone.',
+    access: 'settings.write',
+    body: z.strictObject({ time_zone: z.string().max(64) }).partial(),
+    reply: nothing,
+  },
+} as const satisfies RouteTable;

@@ -1,0 +1,140 @@
+/** Owns the routes about usage: the home page's overview, the usage page, its file, and the proof that it equals the ledger. */
+import { z } from 'zod';
+import { id, nanoUsd, type RouteTable, time } from './row.ts';
+
+export const DIMENSIONS = [
+  'model',
+  'provider',
+  'key',
+  'member',
+  'workspace',
+  'end_user',
+  'session',
+  'protocol',
+] as const;
+export const METRICS = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttfb', 'cache_savings'] as const;
+const dimension = z.enum(DIMENSIONS);
+
+/** Sums over calls. Tokens by kind as in a record. */
+const sums = z.object({
+  requests: z.int(),
+  errors: z.int(),
+  cost_nano_usd: nanoUsd,
+  /** Calls without a price: in the requests, not in the cost. */
+  unpriced: z.int(),
+  input: z.int(),
+  cache_read: z.int(),
+  cache_write_5m: z.int(),
+  cache_write_1h: z.int(),
+  output: z.int(),
+  reasoning: z.int(),
+  /** What the same input would have cost without cache reads, less what it did. */
+  cache_savings_nano_usd: nanoUsd,
+  /** Percentiles; null: no call. */
+  latency_p50_ms: z.number().nullable(),
+  latency_p95_ms: z.number().nullable(),
+  ttfb_p50_ms: z.number().nullable(),
+  ttfb_p95_ms: z.number().nullable(),
+});
+
+const filters = {
+  from: time,
+  to: time,
+  model: z.string().max(256).optional(),
+  provider: z.string().max(128).optional(),
+  key: id.optional(),
+  member: id.optional(),
+  workspace: id.optional(),
+  end_user: z.string().max(64).optional(),
+  session: z.string().max(256).optional(),
+  protocol: z.enum(['chat', 'messages']).optional(),
+};
+
+/** One or two dimensions, by commas. */
+const by = z
+  .string()
+  .default('model')
+  .transform((text) => text.split(','))
+  .pipe(z.array(dimension).min(1).max(2));
+
+const group = z.object({
+  /** A value for each dimension asked for; null: the calls had none. */
+  values: z.array(z.string().nullable()),
+  /** Names to show, where an id has one. */
+  labels: z.array(z.string().nullable()),
+  sums,
+  /** Sums for each bucket, in the order of `buckets`; null: no call. */
+  buckets: z.array(sums.nullable()),
+});
+
+export const usageRoutes = {
+  'GET /accounts/{account}/home': {
+    summary: 'The overview: spend against budget, requests, errors, latency, the top models and keys.',
+    access: 'usage.read',
+    query: z.object({ range: z.enum(['24h', '7d', '30d']).default('7d') }),
+    reply: z.object({
+      sums,
+      before: sums,
+      buckets: z.array(time),
+      series: z.array(sums.nullable()),
+      models: z.array(z.object({ model: z.string(), requests: z.int(), cost_nano_usd: nanoUsd })),
+      keys: z.array(z.object({ key: id, name: z.string(), requests: z.int(), cost_nano_usd: nanoUsd })),
+      budget: z
+        .object({ window: z.string(), limit_nano_usd: nanoUsd, used_nano_usd: nanoUsd, held_nano_usd: nanoUsd })
+        .nullable(),
+      /** A prepaid account's; null: postpaid. */
+      balance_nano_usd: nanoUsd.nullable(),
+      providers: z.array(
+        z.object({ name: z.string(), state: z.enum(['healthy', 'failing', 'idle']), calls: z.int(), errors: z.int() }),
+      ),
+      has_keys: z.boolean(),
+      has_calls: z.boolean(),
+    }),
+  },
+  'GET /accounts/{account}/usage': {
+    summary: 'Sums of calls by up to two dimensions over time.',
+    access: 'usage.read',
+    query: z.object({
+      ...filters,
+      by,
+      /** `auto`: minutes, hours or days, by the length of the range. */
+      step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto'),
+      compare: z.enum(['none', 'before']).default('none'),
+    }),
+    reply: z.object({
+      step: z.enum(['minute', 'hour', 'day']),
+      time_zone: z.string(),
+      buckets: z.array(time),
+      groups: z.array(group),
+      /** Groups beyond the first hundred, together; null: there are none. */
+      rest: group.nullable(),
+      total: sums,
+      totals: z.array(sums.nullable()),
+      before: sums.nullable(),
+      /** Of this month at its present pace, against the account's budget. */
+      forecast: z
+        .object({ month_nano_usd: nanoUsd, spent_nano_usd: nanoUsd, budget_nano_usd: nanoUsd.nullable() })
+        .nullable(),
+    }),
+  },
+  'GET /accounts/{account}/usage.csv': {
+    summary: 'The same numbers as a file: a line for each bucket and group.',
+    access: 'usage.read',
+    query: z.object({ ...filters, by, step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto') }),
+    reply: 'csv',
+  },
+  'GET /accounts/{account}/usage/proof': {
+    summary: 'Whether usage, records and ledger give the same sums.',
+    access: 'usage.read',
+    query: z.object({ from: time, to: time }),
+    reply: z.object({
+      equal: z.boolean(),
+      checked_at: time,
+      usage_nano_usd: nanoUsd,
+      records_nano_usd: nanoUsd,
+      ledger_nano_usd: nanoUsd,
+      calls: z.int(),
+      entries: z.int(),
+    }),
+  },
+} as const satisfies RouteTable;

@@ -1,0 +1,32 @@
+/** Owns what a route of the console API is given and what it gives back. Knows no single route. */
+import type { Actor, Tenancy } from './actor.ts';
+import type { ConsoleRoute, ConsoleRoutes, PathNames, ReadBody, ReadQuery, Reply } from './contract.ts';
+
+/** One request, after everything about it was checked: who asks, for which account, with what. */
+export interface ConsoleCall<Route extends ConsoleRoute> {
+  readonly request: Request;
+  /** The caller's address; null: unknown. */
+  readonly address: string | null;
+  readonly actor: Actor;
+  /** The rights in the `{account}` of the path. Only of routes that have one: reading it elsewhere throws. */
+  readonly tenancy: Tenancy;
+  readonly path: { readonly [Name in PathNames<Route>]: string };
+  readonly query: ReadQuery<Route>;
+  readonly body: ReadBody<Route>;
+  /** Goes out with the answer; for cookies. */
+  readonly outgoing: Headers;
+}
+
+/** A file, line by line as it is made. `name`: of the file. */
+export interface CsvFile {
+  readonly name: string;
+  readonly lines: AsyncIterable<string>;
+}
+
+export type Answer<Route extends ConsoleRoute> = ConsoleRoutes[Route]['reply'] extends 'csv' ? CsvFile : Reply<Route>;
+
+/** Throws ConsoleFailure for what it refuses. */
+export type Handler<Route extends ConsoleRoute> = (call: ConsoleCall<Route>) => Promise<Answer<Route>>;
+
+/** A handler for each of the routes: a route without one does not compile. */
+export type Handlers<Route extends ConsoleRoute = ConsoleRoute> = { readonly [One in Route]: Handler<One> };

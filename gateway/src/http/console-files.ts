@@ -1,0 +1,118 @@
+/**
+ * Owns the console's built files as they are served: hashed ones for ever, the page itself never kept, each compressed once,
+ * all under a strict policy. Builds nothing; `app/build-console.ts` does.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+/** No inline script or style, nothing from elsewhere, and no text that becomes code. */
+export const CONSOLE_CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+export interface ConsoleFiles {
+  /** The file at `/app/{rest}`, else the page, which knows the rest itself. Null: a hashed file that there is not. */
+  reply(rest: string, acceptEncoding: string | null): Response | null;
+}
+
+interface BuiltFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly isHashed: boolean;
+  /** Made when it is first asked for; null: compressing does not pay. */
+  readonly packed: Map<'br' | 'gzip', Buffer>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+const PAGE = 'index.html';
+const HASHED = 'assets/';
+/** Fonts are compressed already. */
+const PACKABLE = new Set(['.html', '.js', '.css', '.svg']);
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': CONSOLE_CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+  vary: 'accept-encoding',
+};
+
+/** Reads a built console. Throws where the folder holds no page. */
+export function readConsoleFiles(folder: string): ConsoleFiles {
+  const files = new Map<string, BuiltFile>();
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const type = TYPES[extname(path)];
+    if (type === undefined) continue;
+    const name = path.split(sep).join('/');
+    files.set(name, {
+      type,
+      plain: readFileSync(join(folder, path)),
+      isHashed: name.startsWith(HASHED),
+      packed: new Map(),
+    });
+  }
+  const page = files.get(PAGE);
+  if (page === undefined) throw new Error(`the folder ${folder} holds no ${PAGE}`);
+  return {
+    reply(rest, acceptEncoding) {
+      const file = files.get(rest);
+      if (file === undefined && rest.startsWith(HASHED)) return null;
+      return fileReply(file ?? page, acceptEncoding);
+    },
+  };
+}
+
+function fileReply(file: BuiltFile, acceptEncoding: string | null): Response {
+  const { type, isHashed, plain } = file;
+  const encoding = PACKABLE.has(`.${extensionOf(type)}`) ? chooseEncoding(acceptEncoding) : null;
+  const headers = new Headers(HEADERS);
+  headers.set('content-type', type);
+  headers.set('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  if (encoding !== null) headers.set('content-encoding', encoding);
+  return new Response(encoding === null ? plain : packed(file, encoding), { headers });
+}
+
+function extensionOf(type: string): string {
+  return (
+    Object.entries(TYPES)
+      .find(([, known]) => known === type)?.[0]
+      .slice(1) ?? ''
+  );
+}
+
+function chooseEncoding(acceptEncoding: string | null): 'br' | 'gzip' | null {
+  const accepted = (acceptEncoding ?? '').split(',').map((word) => word.trim());
+  const takes = (name: string) =>
+    accepted.some((word) => word === name || (word.startsWith(`${name};`) && !/;\s*q=0(\.0*)?$/.test(word)));
+  if (takes('br')) return 'br';
+  return takes('gzip') ? 'gzip' : null;
+}
+
+function packed({ plain, packed: known }: BuiltFile, encoding: 'br' | 'gzip'): Buffer {
+  const before = known.get(encoding);
+  if (before !== undefined) return before;
+  const made =
+    encoding === 'br'
+      ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+      : gzipSync(plain, { level: 9 });
+  known.set(encoding, made);
+  return made;
+}

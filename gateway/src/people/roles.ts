@@ -1,0 +1,73 @@
+/** Owns what each role may do: one static table. Knows no person, no request and no route. Source: console design, 2026-11. */
+
+export const ROLES = ['owner', 'admin', 'billing', 'developer', 'viewer'] as const;
+/** What a member is to an account. */
+export type Role = (typeof ROLES)[number];
+
+export const PERMISSIONS = [
+  'usage.read',
+  'logs.read',
+  /** What was said in a call, where the workspace keeps it. */
+  'content.read',
+  'models.read',
+  'keys.read',
+  /** Own keys; with `keys.manage` everybody's. */
+  'keys.write',
+  'keys.manage',
+  'limits.read',
+  'limits.write',
+  'workspaces.read',
+  'workspaces.write',
+  'members.read',
+  'members.write',
+  /** Owners make and unmake owners; nobody else. */
+  'owners.write',
+  'billing.read',
+  'audit.read',
+  'settings.read',
+  'settings.write',
+  /** The installation's own: accounts, money that comes in, providers and prices. Of the account `default` only. */
+  'house.read',
+  'house.write',
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+const READS = ['usage.read', 'logs.read', 'models.read', 'keys.read', 'limits.read', 'workspaces.read'] as const;
+const ADMIN: readonly Permission[] = [
+  ...READS,
+  'content.read',
+  'keys.write',
+  'keys.manage',
+  'limits.write',
+  'workspaces.write',
+  'members.read',
+  'members.write',
+  'billing.read',
+  'audit.read',
+  'settings.read',
+  'settings.write',
+  'house.read',
+  'house.write',
+];
+
+const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
+  owner: new Set([...ADMIN, 'owners.write']),
+  admin: new Set(ADMIN),
+  billing: new Set(['usage.read', 'limits.read', 'billing.read', 'models.read', 'workspaces.read', 'house.read']),
+  developer: new Set([...READS, 'content.read', 'keys.write']),
+  viewer: new Set(READS),
+};
+
+/** The account whose people run the installation. */
+export const HOUSE_ACCOUNT = 'default';
+
+/** Whether a member of an account with this role may do it there. What is the installation's is the house's alone. */
+export function roleMay(role: Role, permission: Permission, account: string): boolean {
+  if (permission.startsWith('house.') && account !== HOUSE_ACCOUNT) return false;
+  return TABLE[role].has(permission);
+}
+
+/** All that a role may do in an account, in the order of the table. */
+export function permissionsOf(role: Role, account: string): readonly Permission[] {
+  return PERMISSIONS.filter((permission) => roleMay(role, permission, account));
+}
