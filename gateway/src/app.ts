@@ -16,7 +16,7 @@ import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
-import { buildRouteTable } from './routing/route.ts';
+import { buildRouteTable, type RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
@@ -78,7 +78,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       directory,
       log,
       callMsMax: () => callMsMax,
-      namesOfModel: (model) => gate.settings.routes.get(model)?.names ?? [model],
+      namesOfModel: (model) => namesIn(gate.settings.routes, model),
     });
     closers.push(() => money.close());
     const control = createControl({
@@ -133,7 +133,9 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
+        const { routes } = gate.settings;
         gate.settings = buildSettings(found.config, found.listed);
+        money.bindModels((model) => namesIn(routes, model));
         callMsMax = longestCallMs(found.config);
       },
       close: closeAll,
@@ -161,6 +163,11 @@ function buildSettings(config: Config, listed: ListedModels): Settings {
     listed,
   );
   return { config, routes: buildRouteTable(served, findModel) };
+}
+
+/** Every public name of the model that a name stands for; of a name that is not served, itself. */
+function namesIn(routes: RouteTable, model: string): readonly string[] {
+  return routes.get(model)?.names ?? [model];
 }
 
 const describeModel: DescribeModel = ({ catalog }) =>

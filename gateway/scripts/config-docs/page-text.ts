@@ -3,6 +3,7 @@
 /** A whole file, which a test loads. */
 export const EXAMPLE = `server: { host: 127.0.0.1, port: 8080, public_url: https://gw.example, trusted_proxies: [10.0.0.0/8] }
 limits: { body_bytes_max: 32MiB, open_calls_max: 20000 }
+defaults: { holds: adaptive, unpriced: refuse, broken_answers: bill }
 providers:
   openai: { kind: openai, api_key: \${OPENAI_API_KEY} }
   anthropic: { kind: anthropic, api_key: \${ANTHROPIC_API_KEY} }

@@ -19,12 +19,14 @@ export interface CallSubjects {
   readonly accountId: string;
   /** As the caller named him; null: nobody in particular. */
   readonly endUser: string | null;
-  /** The name that the operator gave the model. */
-  readonly model: string;
+  /** Every public name of the model: a rule under any of them binds it. */
+  readonly models: readonly string[];
 }
 
 export interface LimitRules {
   get(subject: Subject): Caps | null;
+  /** The names of models that have a rule, as they were given. */
+  modelNames(): readonly string[];
   /** Makes, replaces or (null) takes away a rule; it binds the next call. @throws RangeError where a cap is no whole number. */
   put(subject: Subject, caps: Caps | null): void;
   /**
@@ -74,6 +76,7 @@ export function createLimitRules(
   for (const { subject, caps } of stored) put(subject, caps);
   return {
     get: ({ kind, id }) => byKind[kind].get(id)?.caps ?? null,
+    modelNames: () => [...byKind.model.keys()],
     put(subject, caps) {
       const before = byKind[subject.kind].get(subject.id)?.caps.budget ?? null;
       put(subject, caps);
@@ -82,7 +85,7 @@ export function createLimitRules(
       if (budget.window !== before?.window) listener.onNewBudget(subject);
       else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
     },
-    bindingCapsOf({ keyId, workspaceId, accountId, endUser, model }, timeZoneOf, nowMs) {
+    bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, timeZoneOf, nowMs) {
       let found: BindingCaps[] | null = null;
       const bind = (kind: SubjectKind, id: string): void => {
         const rule = byKind[kind].get(id);
@@ -102,7 +105,7 @@ export function createLimitRules(
       }
       bind('workspace', workspaceId);
       bind('account', accountId);
-      bind('model', model);
+      if (byKind.model.size > 0) for (const name of models) bind('model', name);
       return found ?? NONE;
     },
   };

@@ -17,7 +17,14 @@ afterEach(async () => {
 });
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
-const PREPAID: StoredAccount = { id: 'team', mode: 'prepaid', markUpPpm: 0, timeZone: 'Asia/Tokyo', createdAtMs: 1 };
+const PREPAID: StoredAccount = {
+  id: 'team',
+  mode: 'prepaid',
+  markUpPpm: 0,
+  timeZone: 'Asia/Tokyo',
+  holds: null,
+  createdAtMs: 1,
+};
 const MODEL: Subject = { kind: 'model', id: 'house' };
 
 /** A store with a prepaid account of 100 nano-dollars, and a budget of 50 of the model `house` a day. */
@@ -38,10 +45,15 @@ async function open(changes: Partial<MoneyParts> = {}) {
   const tell = (about: unknown, message?: string) => void told.push(`${message} ${JSON.stringify(about)}`);
   const log = { warn: tell, error: tell } as MoneyParts['log'];
   const directory = { accounts: new Map([[PREPAID.id, PREPAID]]) };
-  const namesOfModel = (model: string) => [model, 'alias'];
+  const namesOfModel = namesWith('alias');
   const money = await openMoney({ store, directory, log, callMsMax: () => 3_600_000, namesOfModel, ...changes });
   closers.push(() => money.close());
   return { ...money, store, told };
+}
+
+/** Each model has its own name and the others. */
+function namesWith(...others: readonly string[]): MoneyParts['namesOfModel'] {
+  return (model) => [model, ...others];
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -49,7 +61,7 @@ let count = 0;
 
 /** What comes of a call of the account for the model. */
 async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
-  const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, model };
+  const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, models: [model] };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, nowMs);
   const claim = { callId: `req_asked_${count++}`, binding, prepaidAccount: 'team', tokens: 0, amount };
   const admitted = await admitCall(desk.limits, claim, nowMs);
@@ -93,6 +105,29 @@ describe('what changes', () => {
     expect(await ask(opened, 1n, 'house')).not.toBeString();
     opened.desk.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
     expect(await ask(opened, 1n, 'house')).toBe('budget');
+  });
+});
+
+describe('a configuration that is reloaded', () => {
+  test('has the budget of a model with other names read anew, by those', async () => {
+    let namesOfModel = namesWith();
+    const opened = await open({ namesOfModel: (model) => namesOfModel(model) });
+    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    namesOfModel = namesWith('alias');
+    expect(await ask(opened, 40n, 'house')).not.toBeString();
+    opened.bindModels(namesWith());
+    expect(await ask(opened, 1n, 'house')).toBe('budget');
+  });
+
+  test('reads nothing where the names are the same', async () => {
+    const opened = await open();
+    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    await opened.store.ledger.hold(heldCall('req_2', 5n, 'team'));
+    await opened.store.ledger.settle(
+      settledCall('req_2', { held: 5n, output: 5, account: 'team', changes: { model: 'alias' } }),
+    );
+    opened.bindModels(namesWith('alias'));
+    expect(await ask(opened, 29n, 'house')).not.toBeString();
   });
 });
 

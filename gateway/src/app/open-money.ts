@@ -1,4 +1,5 @@
 /** Owns joining what money and limits need at start: rules, the limits in memory, the ledger, and what changes of policy tell them. */
+import { isDeepStrictEqual } from 'node:util';
 import { createLimitRules } from '../admission/limit-rules.ts';
 import { createMoneySeeds } from '../admission/money-seeds.ts';
 import { formatNanoUsd } from '../billing/money.ts';
@@ -20,6 +21,11 @@ export interface Money {
   credit(account: string, amount: bigint): void;
   /** An account is about to be new or changed: of one with another mode, what is known of its balance is not to be trusted. */
   bindAccount(account: StoredAccount): void;
+  /**
+   * The models have changed. `namesBefore` answers as `namesOfModel` did: the budget of a name that stands for another model,
+   * or for one with other names, is read anew.
+   */
+  bindModels(namesBefore: MoneyParts['namesOfModel']): void;
   close(): void;
 }
 
@@ -29,7 +35,7 @@ export interface MoneyParts {
   readonly log: Pick<Log, 'warn' | 'error'>;
   /** The longest that a call may run, as configured now. Asked for each call. */
   callMsMax(): number;
-  /** Every public name of a model that is served now, by the one that the operator gave it. */
+  /** Every public name of a model that is served now, by any of them; of another name, that name alone. */
   namesOfModel(model: string): readonly string[];
 }
 
@@ -85,6 +91,11 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     bindAccount({ id, mode }) {
       // Else what is known goes on: read anew beside running calls, it would miss those whose holds are still being written.
       if (directory.accounts.get(id)?.mode !== mode) limits.forgetBalance(id);
+    },
+    bindModels(namesBefore) {
+      for (const id of rules.modelNames()) {
+        if (!isDeepStrictEqual(namesBefore(id), namesOfModel(id))) limits.forgetBudget({ kind: 'model', id });
+      }
     },
     close: () => clearInterval(sweeping),
   };

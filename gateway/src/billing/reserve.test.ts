@@ -10,6 +10,7 @@ import {
   nextSlice,
   OUTPUT_TOKENS_ASSUMED,
   OUTPUT_TOKENS_MAX,
+  roomToMeter,
   SLICE_TOKENS,
 } from './reserve.ts';
 
@@ -25,6 +26,15 @@ const STREAM: HoldWish = { mode: 'adaptive', stream: true, inputTokens: 1000, ou
 const PLAIN: HoldWish = { ...STREAM, stream: false };
 /** 1,000 × 1.15 tokens at the dearest price of input, in nano-USD. */
 const INPUT = 1150n * 2000n;
+
+test.each([
+  ['two first slices of a stream that may go beyond one', STREAM, 2n * (INPUT + 2048n * 6000n)],
+  ['nothing of a stream that one slice covers', { ...STREAM, outputTokensMax: 2048 }, null],
+  ['nothing of a plain call', PLAIN, null],
+  ['nothing of a strict stream', { ...STREAM, mode: 'strict' } as const, null],
+])('roomToMeter wants %s', (_, wish, room) => {
+  expect(roomToMeter(wish, chooseHold(wish))).toBe(room);
+});
 
 describe('chooseHold', () => {
   test('holds for a stream its input and one slice of output, at the dearest prices', () => {

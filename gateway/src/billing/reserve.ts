@@ -2,12 +2,10 @@
  * Owns how much money a call holds before it runs, and how much more while it streams. Pure arithmetic: knows no caps, no
  * balance and no stream. Source: money design, "Holds that do not starve agents".
  */
+import type { HoldMode } from '../store/ports.ts';
 import { ceilNanoUsd } from './cost.ts';
 import type { NanoUsd } from './money.ts';
 import type { Price, Rates } from './price.ts';
-
-/** `adaptive`: a stream holds slice by slice. `strict`: every call holds its worst case. */
-export type HoldMode = 'adaptive' | 'strict';
 
 /** What is known of a call when its hold is chosen. Tokens are integers ≥ 0. */
 export interface HoldWish {
@@ -58,6 +56,14 @@ export function chooseHold(wish: HoldWish): HoldSlice {
   const { input, output } = dearestRates(wish);
   const picoUsd = heldInput(wish) * input + BigInt(outputTokens) * output;
   return { amount: ceilNanoUsd(picoUsd, price), ...coverage(wish, outputTokens, worst) };
+}
+
+/**
+ * What the caps must have left for a stream whose reasoning does not show to be held slice by slice: two first slices, since
+ * what its end tells beyond one can then still be held. Null: its first hold covers all of it anyway.
+ */
+export function roomToMeter(wish: HoldWish, first: HoldSlice): NanoUsd | null {
+  return isSliced(wish) && first.outputTokens < worstOutput(wish) ? 2n * first.amount : null;
 }
 
 /**

@@ -5,6 +5,7 @@
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ProviderQuirks } from '../providers/presets.ts';
+import type { HoldMode } from '../store/ports.ts';
 import type { Limits } from './limits.ts';
 
 /** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
@@ -18,6 +19,9 @@ export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_CONSOLE = 'on';
+export const DEFAULT_HOLDS: HoldMode = 'adaptive';
+export const DEFAULT_UNPRICED = 'refuse';
+export const DEFAULT_BROKEN_ANSWERS = 'bill';
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
 
@@ -41,6 +45,16 @@ export interface ServerConfig {
   /** Whose connections may say whom they forward for. */
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
+}
+
+/** What the operator chose for all calls. */
+export interface Defaults {
+  /** Of accounts and keys that say nothing of their own. */
+  readonly holds: HoldMode;
+  /** What becomes of a call to a model without a price where a balance or a budget would have to pay. */
+  readonly unpriced: 'refuse' | 'allow';
+  /** Who pays for an answer that broke off on its way: `bill` the account what came of it, `free` the operator. */
+  readonly brokenAnswers: 'bill' | 'free';
 }
 
 /** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
@@ -140,6 +154,7 @@ export interface Config {
   readonly dataDir: string;
   readonly server: ServerConfig;
   readonly limits: Limits;
+  readonly defaults: Defaults;
   /** What `limits` says of time limits of upstreams: the defaults of each provider. */
   readonly timeouts: Timeouts;
   /** Where `providers` came from. `built-in`: nothing was configured, so there is the demo alone. */

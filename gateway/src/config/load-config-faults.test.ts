@@ -109,8 +109,12 @@ describe('server and limits', () => {
 describe('members of later versions', () => {
   test.each([
     [
-      'defaults: { unpriced: refuse }\n',
-      "f.yaml:1:1: defaults: found the unknown member 'defaults', expected a member that this version knows. Remove it: none of its members is enforced by this version.",
+      'defaults: { unpriced: refuse, retention: 90d }\n',
+      "f.yaml:1:31: defaults.retention: found the unknown member 'retention', expected one of holds, unpriced, broken_answers. This version does not know it: remove it.",
+    ],
+    [
+      'defaults: { holds: loose }\n',
+      "f.yaml:1:20: defaults.holds: found 'loose', expected one of adaptive, strict. Choose one of these.",
     ],
     [
       `${LAB}models: { m: { targets: [{ provider: lab, weight: 3 }] } }\n`,
@@ -118,7 +122,7 @@ describe('members of later versions', () => {
     ],
     [
       'retention: 90d\n',
-      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, providers, models. This version does not know it: remove it.",
+      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, defaults, providers, models. This version does not know it: remove it.",
     ],
   ])('%j', (text, problem) => {
     expect(faults(text)).toEqual([problem]);

@@ -28,6 +28,13 @@ describe.each([
     expect(budget()).toEqual({ settled: SLICE + 100n, held: 0n });
   });
 
+  test('a cost that the operator bears is absorbed whole: nothing is posted or extended', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: SLICE + 100n, far });
+    await money.settle(SLICE + 250n, 0, RECORD, 'operator');
+    expect(ledger.kept).toEqual([`settle req_1 posted 0 released ${SLICE} absorbed ${SLICE + 250n}`]);
+    expect(budget()).toEqual({ settled: 0n, held: 0n });
+  });
+
   test('a slice that the caps allow lets the stream go on, one that they do not leaves it as it was', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: SLICE * 2n, far });
     expect([money.isMetered, money.allowedTokens]).toEqual([true, SLICE_TOKENS]);

@@ -8,7 +8,8 @@ import { costNanoUsd } from '../billing/cost.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { Price } from '../billing/price.ts';
 import { type HoldSlice, type HoldWish, nextSlice } from '../billing/reserve.ts';
-import { missingFromHold, settleHold } from '../billing/settle-hold.ts';
+import { bearCost, missingFromHold, settleHold } from '../billing/settle-hold.ts';
+import type { Payer } from '../billing/who-pays.ts';
 import type { Usage } from '../generation/usage.ts';
 import type { Ledger } from '../store/ledger-port.ts';
 import type { CallRecord } from '../store/ports.ts';
@@ -22,11 +23,14 @@ export interface CallMoneyParts {
   readonly slice: HoldSlice;
   /** On the disk: before it, no byte goes to the client. */
   readonly durable: Promise<void>;
+  /** What the configuration said when the call was held. */
+  readonly brokenAnswers: 'bill' | 'free';
 }
 
 export class CallMoney {
   readonly price: Price | null;
   readonly durable: Promise<void>;
+  readonly brokenAnswers: 'bill' | 'free';
   readonly #parts: CallMoneyParts;
   #held: NanoUsd;
   #slice: HoldSlice;
@@ -39,6 +43,7 @@ export class CallMoney {
     this.#parts = parts;
     this.price = parts.price;
     this.durable = parts.durable;
+    this.brokenAnswers = parts.brokenAnswers;
     this.#held = parts.slice.amount;
     this.#slice = parts.slice;
     parts.durable.catch((cause: unknown) => {
@@ -85,10 +90,10 @@ export class CallMoney {
 
   /**
    * Ends the hold: `cost` null is a call without a price, `tokens` are all it used, the record states the cost. Resolves when
-   * record and post are on disk. What the caps do not cover of the cost, the operator bears. A second end throws. Where the
+   * record and post are on disk. What the caps do not cover of the cost the operator bears, and all of it where he is the `payer`. A second end throws. Where the
    * hold was not kept nothing is charged and it rejects: the caller was told, or will be, that the call failed.
    */
-  async settle(cost: NanoUsd | null, tokens: number, record: CallRecord): Promise<void> {
+  async settle(cost: NanoUsd | null, tokens: number, record: CallRecord, payer: Payer = 'account'): Promise<void> {
     const { ledger, admission } = this.#parts;
     if (this.#ended) throw new Error(`the money of call ${admission.callId} is settled already`);
     this.#ended = true;
@@ -97,10 +102,13 @@ export class CallMoney {
       await admission.settle(0n, tokens, Date.now());
       throw this.#unheld.cause;
     }
-    const missing = missingFromHold(this.#held, cost ?? 0n);
+    const missing = payer === 'operator' ? 0n : missingFromHold(this.#held, cost ?? 0n);
     const asked = missing === 0n ? 0n : admission.extendUpTo(missing, Date.now());
     const extensible = asked instanceof Promise ? await asked : asked;
-    const { extension, posted, released, absorbed } = settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
+    const { extension, posted, released, absorbed } =
+      payer === 'operator'
+        ? bearCost(this.#held, cost ?? 0n)
+        : settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
     const extended = extension === 0n ? null : this.#noteExtension(extension);
     try {
       await Promise.all([extended, ledger.settle({ record, posted, released, absorbed })]);

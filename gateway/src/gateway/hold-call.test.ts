@@ -66,6 +66,21 @@ describe('what is held', () => {
     ],
     ['an output that nobody bounds', { facts: { outputTokensMax: null } }, 115n + 131_072n],
     ['a first slice of a long stream', { facts: { stream: true, outputTokensMax: 64_000 } }, 115n + 2_048n],
+    [
+      'the worst case of a stream that is strict',
+      { holds: 'strict', facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 64_000n,
+    ],
+    [
+      'the worst case of a stream where the configuration says strict',
+      { defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 64_000n,
+    ],
+    [
+      'a first slice where the key says adaptive and the configuration strict',
+      { holds: 'adaptive', defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 2_048n,
+    ],
     ['the account’s mark-up', { markUpPpm: 1_000_000 }, 2n * WORST],
     ['nothing of a model without a price, where no money binds', UNPRICED, 0n],
   ];
@@ -131,12 +146,67 @@ describe('a refusal', () => {
   });
 });
 
+describe('a stream whose reasoning does not show', () => {
+  const SLICE = 115n + 2_048n;
+  const streamOf = (outputTokensMax: number) => ({ stream: true, outputTokensMax });
+  const THINKS = '{"model":"m","thinking":{"type":"adaptive"}}';
+
+  const cases: readonly (readonly [string, CallPlan, bigint, bigint | null])[] = [
+    ['with two slices left: a slice', { facts: streamOf(64_000) }, 2n * SLICE, SLICE],
+    ['with less: its worst case, which is refused', { facts: streamOf(64_000) }, 2n * SLICE - 1n, null],
+    ['with less that covers it: its worst case', { facts: streamOf(3_000) }, 2n * SLICE - 1n, 115n + 3_000n],
+    ['that one slice covers, with just that left: all of it', { facts: streamOf(2_048) }, SLICE, SLICE],
+    [
+      'where only those that ask hide it, and none is asked for',
+      { hiddenReasoning: 'asked', facts: streamOf(64_000) },
+      SLICE,
+      SLICE,
+    ],
+    ['where those that ask hide it', { hiddenReasoning: 'asked', body: THINKS, facts: streamOf(64_000) }, SLICE, null],
+    ['where none hides it', { hiddenReasoning: 'never', body: THINKS, facts: streamOf(64_000) }, SLICE, SLICE],
+  ];
+
+  test.each(cases)('holds %s', async (_, plan, left, amount) => {
+    const given = { hiddenReasoning: 'always', ...plan } as const;
+    const budgeted = openDesk([[KEY, budgetOf(left)]]);
+    const prepaid = openDesk([], { readAvailable: async () => left });
+    for (const [{ desk, ledger }, mode] of [
+      [budgeted, 'postpaid'],
+      [prepaid, 'prepaid'],
+    ] as const) {
+      const { call, refusal } = await hold(desk, { ...given, mode });
+      expect([refusal, ledger.kept]).toEqual(
+        amount === null ? ['quota_exceeded', []] : [null, [`hold ${call.requestId} ${amount}`]],
+      );
+      // What is held as strict is not metered either.
+      if (amount !== null) expect(call.money?.isMetered).toBe(amount === SLICE);
+    }
+  });
+
+  test('is refused for a rate as every call is', async () => {
+    const { desk } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(100_000n) }]]);
+    const plan: CallPlan = { hiddenReasoning: 'always', facts: streamOf(64_000) };
+    expect((await hold(desk, plan)).refusal).toBeNull();
+    expect((await hold(desk, plan)).refusal).toBe('rate_limited');
+  });
+});
+
+test('a model without a price is served where the operator lets it pass, holds nothing, and is told of', async () => {
+  const told: string[] = [];
+  const plan: CallPlan = { ...UNPRICED, defaults: { unpriced: 'allow' }, onUnpriced: (model) => told.push(model) };
+  const { desk, ledger } = openDesk([[KEY, budgetOf(0n)]]);
+  const { call, refusal } = await hold(desk, { ...plan, mode: 'prepaid' });
+  expect([refusal, call.money?.price, ledger.kept]).toEqual([null, null, [`hold ${call.requestId} 0`]]);
+  expect(told).toEqual(['m']);
+});
+
 test('each rule that names the call binds it: by any name of the model, and whoever its end user is', async () => {
   const subjects: readonly Subject[] = [
     KEY,
     { kind: 'workspace', id: 'default' },
     { kind: 'account', id: 'default' },
     { kind: 'model', id: 'm' },
+    { kind: 'model', id: 'alias' },
     { kind: 'end_user', id: 'default/ann' },
     { kind: 'end_user', id: 'default/*' },
   ];

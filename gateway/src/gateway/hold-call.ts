@@ -3,12 +3,14 @@ import { type Admitted, admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import type { Price } from '../billing/price.ts';
 import { priceAt } from '../billing/price-book.ts';
-import { chooseHold, type HoldSlice, type HoldWish } from '../billing/reserve.ts';
+import { chooseHold, type HoldSlice, type HoldWish, roomToMeter } from '../billing/reserve.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import type { BindingCaps } from '../store/limits-port.ts';
+import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
+import type { HoldMode } from '../store/ports.ts';
 import { CallMoney } from './call-money.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { mayHideReasoning } from './hidden-reasoning.ts';
 import type { RoutedCall } from './plan-call.ts';
 
 /** An image, a sound or a page in tokens, for the hold alone. */
@@ -28,28 +30,52 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
     throw new Error('a call holds nothing before its caller is known and it was read');
   const { desk } = gate;
   const { account, keyId, workspaceId } = principal;
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), model: route.model };
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), models: route.names };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs);
   const price = priceOf(routed, binding, account);
-  const wish = price === null ? null : wishOf(routed, price);
-  const slice = wish === null ? NOTHING : chooseHold(wish);
-  const claim = {
-    callId: call.requestId,
-    binding,
-    prepaidAccount: account.mode === 'prepaid' ? account.id : null,
-    tokens: wish?.inputTokens ?? inputTokensOf(routed),
-    amount: slice.amount,
+  const asked = askFor(routed, binding, price, principal.holds ?? gate.settings.config.defaults.holds);
+  const admitted = admitCall(desk.limits, asked.claim, Date.now());
+  const take = (outcome: Admitted): void | Promise<void> => {
+    if (asked.claim.room === undefined || outcome.kind === 'admitted' || !isShortOfMoney(outcome.refusal))
+      return takeHold(routed, outcome, asked);
+    // Too little is left to meter what does not show: its worst case is held, or it is refused.
+    const strict = askFor(routed, binding, price, 'strict');
+    const again = admitCall(desk.limits, strict.claim, Date.now());
+    return again instanceof Promise
+      ? again.then((last) => takeHold(routed, last, strict))
+      : takeHold(routed, again, strict);
   };
-  const admitted = admitCall(desk.limits, claim, Date.now());
-  const take = (outcome: Admitted) => takeHold(routed, outcome, { price, wish, slice });
   return admitted instanceof Promise ? admitted.then(take) : take(admitted);
 }
 
-function takeHold(
-  { call, gate }: RoutedCall,
-  admitted: Admitted,
-  held: { readonly price: Price | null; readonly wish: HoldWish | null; readonly slice: HoldSlice },
-): void {
+/** What a call asks of its limits, and what it holds where it gets it. */
+interface Asked {
+  readonly price: Price | null;
+  readonly wish: HoldWish | null;
+  readonly slice: HoldSlice;
+  readonly claim: LimitClaim;
+}
+
+function askFor(routed: RoutedCall, binding: readonly BindingCaps[], price: Price | null, mode: HoldMode): Asked {
+  const { requestId: callId, principal } = routed.call;
+  const wish = price === null ? null : wishOf(routed, price, mode);
+  const slice = wish === null ? NOTHING : chooseHold(wish);
+  const claim = {
+    callId,
+    binding,
+    prepaidAccount: principal?.account.mode === 'prepaid' ? principal.account.id : null,
+    tokens: wish?.inputTokens ?? inputTokensOf(routed),
+    amount: slice.amount,
+  };
+  const room = wish === null || !mayHideReasoning(routed) ? null : roomToMeter(wish, slice);
+  return { price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+}
+
+function isShortOfMoney({ kind }: LimitRefusal): boolean {
+  return kind === 'budget' || kind === 'balance';
+}
+
+function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { price, wish, slice }: Asked): void {
   if (admitted.kind === 'refused') {
     call.standing = admitted.standing;
     throw refusalOf(admitted.refusal);
@@ -57,8 +83,8 @@ function takeHold(
   const { admission } = admitted;
   call.standing = admission.standing;
   const { ledger, limits } = gate.desk;
-  const draft = draftRecord(call, held.price?.version ?? null);
-  const durable = ledger.hold({ draft, amount: held.slice.amount }).catch((cause: unknown) => {
+  const draft = draftRecord(call, price?.version ?? null);
+  const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
     if (!isRefused(cause)) throw cause;
     // The ledger knows of calls that the limits do not: those that ran on while the account became prepaid.
     limits.store.forgetBalance(draft.account);
@@ -70,7 +96,8 @@ function takeHold(
   });
   // Awaited before the first byte goes out; until then its failure is nobody's surprise.
   durable.catch(() => undefined);
-  call.money = new CallMoney({ ...held, admission, ledger, durable });
+  const { brokenAnswers } = gate.settings.config.defaults;
+  call.money = new CallMoney({ price, wish, slice, admission, ledger, durable, brokenAnswers });
 }
 
 /** The ledger's word for a hold that a prepaid account does not cover. */
@@ -78,7 +105,7 @@ function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
 }
 
-/** With the account's mark-up; null: none is known, and nothing that binds needs one. */
+/** With the account's mark-up; null: none is known, and nothing that binds needs one or the operator lets it pass. */
 function priceOf(
   { call, gate, route }: RoutedCall,
   binding: readonly BindingCaps[],
@@ -86,16 +113,20 @@ function priceOf(
 ): Price | null {
   const listed = priceAt(route.prices, call.atMs);
   if (listed !== null) return gate.desk.priced(listed, markUpPpm);
-  if (mode !== 'prepaid' && binding.every(({ caps }) => caps.budget === null)) return null;
-  throw new CallFailure(
-    'unpriced',
-    `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
-  );
+  const isBound = mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
+  if (isBound && gate.settings.config.defaults.unpriced === 'refuse') {
+    throw new CallFailure(
+      'unpriced',
+      `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+    );
+  }
+  gate.log.unpriced(call.requestId, route.model);
+  return null;
 }
 
-function wishOf(routed: RoutedCall, price: Price): HoldWish {
+function wishOf(routed: RoutedCall, price: Price, mode: HoldMode): HoldWish {
   return {
-    mode: 'adaptive',
+    mode,
     stream: routed.call.facts?.stream === true,
     inputTokens: inputTokensOf(routed),
     outputTokensMax: outputTokensMax(routed),

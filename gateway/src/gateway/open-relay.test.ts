@@ -12,7 +12,7 @@ const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 
 function gateOf(): Pick<Gate, 'settings' | 'waiting' | 'recorder' | 'log' | 'disorders'> {
   if (config === null) throw new Error('the defaults must load');
-  const log = { fault: () => undefined, alarm: () => undefined, upstream: () => undefined };
+  const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const disorders = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
   return { settings: { config, routes: new Map() }, waiting: new Set(), recorder, log, disorders };

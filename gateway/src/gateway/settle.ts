@@ -40,7 +40,7 @@ export async function settle(
   call.settled = true;
   if (call.principal === null) return 0n;
   const charge = decideUsage(call, outcome, gate);
-  const { usage, source } = charge;
+  const { usage, source, payer } = charge;
   const { money } = call;
   const price = money?.price ?? null;
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
@@ -49,7 +49,7 @@ export async function settle(
   else {
     teach(call, outcome, gate);
     try {
-      await money.settle(cost, tokensOf(usage), record);
+      await money.settle(cost, tokensOf(usage), record, payer);
     } catch (cause) {
       if (cause instanceof CallFailure) await recordUnpaid(record, cause, gate);
       throw cause;
@@ -96,6 +96,7 @@ function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Books): 
     produced: facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
+    brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, desk));
 }

@@ -26,12 +26,12 @@ export interface StandingSources {
 }
 
 /** No model's rule and no end user's is asked for: they bind some calls of the key only. */
-const NO_MODEL = '';
+const NO_MODELS: readonly string[] = [];
 
 /** A reader of standings over the limits and the ledger. `nowMs` answers the present, unix ms. */
 export function createKeyStandingReader(sources: StandingSources, nowMs: () => number): ReadKeyStanding {
   return async ({ keyId, workspaceId, accountId, account }) => {
-    const subjects = { keyId, workspaceId, accountId, endUser: null, model: NO_MODEL };
+    const subjects = { keyId, workspaceId, accountId, endUser: null, models: NO_MODELS };
     const bindings = sources.bindingCapsOf(subjects, nowMs());
     const [rules, available] = await Promise.all([
       Promise.all(

@@ -52,6 +52,8 @@ export interface LimitClaim {
   readonly tokens: number;
   /** The hold, for budgets and the balance. */
   readonly amount: NanoUsd;
+  /** What each of them must have left before the hold; left out, or less than the amount: the amount. */
+  readonly room?: NanoUsd;
 }
 
 export type RefusalKind = 'requests' | 'tokens' | 'concurrency' | 'budget' | 'balance';

@@ -4,6 +4,10 @@ import type { Usage, UsageSource } from '../generation/usage.ts';
 export type Scope = 'inference' | 'usage' | 'admin';
 export type KeyStatus = 'active' | 'disabled' | 'revoked';
 
+/** `adaptive`: a stream holds slice by slice. `strict`: every call holds its worst case. */
+export const HOLD_MODES = ['adaptive', 'strict'] as const;
+export type HoldMode = (typeof HOLD_MODES)[number];
+
 /** A key as stored: never the secret, only its keyed hash (hex) and the last four characters. Times: unix ms. */
 export interface StoredKey {
   readonly id: string;
@@ -22,6 +26,8 @@ export interface StoredKey {
   readonly scopes: readonly Scope[];
   /** Whether a call is refused for what a translation between the formats would drop. */
   readonly strict: boolean;
+  /** Null: as its account. */
+  readonly holds: HoldMode | null;
   readonly status: KeyStatus;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;

@@ -17,7 +17,14 @@ export interface MemoryDisk {
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
 }
 
-const ACCOUNT: StoredAccount = { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 };
+const ACCOUNT: StoredAccount = {
+  id: 'default',
+  mode: 'postpaid',
+  markUpPpm: 0,
+  timeZone: 'UTC',
+  holds: null,
+  createdAtMs: 0,
+};
 const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
 
 /** The balance of an account that nothing has moved. */

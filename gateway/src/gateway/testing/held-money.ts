@@ -53,7 +53,8 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   if (admitted.kind === 'refused') throw new Error(`the cap ${cap} does not cover the hold ${slice.amount}`);
   const { admission } = admitted;
   const ledger = createNotedLedger();
-  const money = new CallMoney({ admission, ledger, price, wish, slice, durable: plan.durable ?? Promise.resolve() });
+  const durable = plan.durable ?? Promise.resolve();
+  const money = new CallMoney({ admission, ledger, price, wish, slice, durable, brokenAnswers: 'bill' });
   return { money, admission, ledger, budget: () => readNow(store, binding) };
 }
 

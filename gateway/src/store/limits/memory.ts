@@ -15,7 +15,7 @@ import {
 import { findWindow, hasBudget, marksOfRefusal, newMarks, seedWindow, type WindowState } from './budget-window.ts';
 import { type Balance, bearable, giveBack, type Holding, holdMore, takeAll } from './holding.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
-import { type Place, readStanding, refuseBalance, weighClaim } from './weigh-claim.ts';
+import { type Place, readStanding, refuseBalance, roomWanted, weighClaim } from './weigh-claim.ts';
 
 interface Settings {
   /** From when on a call that was not released is taken for lost: above the longest that a call may run. Read for each call. */
@@ -61,7 +61,8 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       const { prepaidAccount: account, amount } = claim;
       const balance = account === null ? null : (balances.get(account) ?? null);
       const weighed = weighClaim(places, claim, nowMs);
-      const lacking = account !== null && balance?.known === true && amount > 0n && balance.available < amount;
+      const lacking =
+        account !== null && balance?.known === true && amount > 0n && balance.available < roomWanted(claim);
       const refusal = lacking && weighed.refusal?.retryAfterMs !== null ? refuseBalance(account) : weighed.refusal;
       if (refusal !== null) {
         for (const { budget } of places) if (budget !== null) tellMarks(budget, marksOfRefusal(budget, amount));

@@ -12,7 +12,7 @@ const COLUMNS = {
   end_user: 'end_user',
 } as const satisfies Record<SubjectKind, string>;
 
-/** Every public name of a model, by the one that the operator gave it: a record keeps the name that the caller asked for. */
+/** Every public name of a model, by any of them: a record keeps the name that the caller asked for. */
 export type NamesOfModel = (model: string) => readonly string[];
 
 /**

@@ -1,5 +1,5 @@
 /** Owns the types of the tables as queries see them. `migrations.ts` makes the tables themselves. */
-import type { CallRecord, KeyStatus } from '../ports.ts';
+import type { CallRecord, HoldMode, KeyStatus } from '../ports.ts';
 
 export interface WorkspaceRow {
   readonly id: string;
@@ -23,6 +23,7 @@ export interface ApiKeyRow {
   readonly ips: string | null;
   readonly scopes: string;
   readonly strict: 0 | 1;
+  readonly holds: HoldMode | null;
   readonly status: KeyStatus;
   readonly created_at_ms: number;
   readonly expires_at_ms: number | null;
