@@ -27,8 +27,9 @@ interface Books {
 }
 
 /**
- * Makes the call's record and ends its hold. Resolves with what the call costs (null: the model has no price) once both are
- * durable. `changes`: what the record of a replay says otherwise. A second settlement of a call is a fault and throws.
+ * Makes the call's record and ends its hold. Resolves once both are durable, with what the call costs its account: 0 where
+ * the operator bears all of it, null where the model has no price. `changes`: what the record of a replay says otherwise. A
+ * second settlement of a call is a fault and throws.
  */
 export async function settle(
   call: Call,
@@ -55,7 +56,7 @@ export async function settle(
       throw cause;
     }
   }
-  return cost;
+  return payer === 'operator' ? 0n : cost;
 }
 
 /** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { eventually } from '../harness/eventually.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
-import { get, post } from '../http-contract/calls.ts';
+import { get, type HeaderChanges, post } from '../http-contract/calls.ts';
 import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid, verified } from './money-rig.ts';
 
 const PRICE = { input: 1, output: 5 };
@@ -53,9 +53,9 @@ async function reload(defaults: object, shortOf?: string): Promise<void> {
 }
 
 /** A stream that may have 64,000 tokens of output; what came of it. */
-async function stream({ key }: Customer, model = 'ok') {
+async function stream({ key }: Customer, model = 'ok', headers: HeaderChanges = {}) {
   const body = { model, max_tokens: 64_000, stream: true, messages: [{ role: 'user', content: 'Go on.' }] };
-  const response = await post({ url: pair.gateway.url, key }, 'chat', body);
+  const response = await post({ url: pair.gateway.url, key }, 'chat', body, headers);
   return { status: response.status, text: await response.text(), id: response.headers.get('x-request-id') ?? '' };
 }
 const statusOf = async (customer: Customer, model?: string) => (await stream(customer, model)).status;
@@ -146,6 +146,21 @@ test('an answer that breaks off is billed, or borne by the operator and in the l
   expect(await response.json()).toMatchObject({ limits: [{ budget: { spent_nano_usd: billed.toString() } }] });
   await reload({});
   await verified(pair);
+}, 20_000);
+
+test('the name of an idempotent call whose broken answer was charged is used up, and one that was free can be used again', async () => {
+  const customer = await newCustomer(pair.gateway);
+  const statusesOf = async (name: string) => {
+    const twice = [
+      await stream(customer, 'cut', { 'idempotency-key': name }),
+      await stream(customer, 'cut', { 'idempotency-key': name }),
+    ];
+    return twice.map(({ status }) => status);
+  };
+  expect(await statusesOf('charged')).toEqual([200, 409]);
+  await reload({ broken_answers: 'free' });
+  expect(await statusesOf('free')).toEqual([200, 200]);
+  await reload({});
 }, 20_000);
 
 test('a limit under an alias binds its model under each of its names, and follows the alias to another model', async () => {
