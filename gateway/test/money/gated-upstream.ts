@@ -8,6 +8,8 @@ export interface GatedCall {
   blurt(tokens: number): void;
   /** Ends the stream well; usage says `outputTokens`. */
   finish(outputTokens: number): void;
+  /** Ends it before its end. */
+  breakOff(): void;
   /** Resolves once the caller has closed. */
   readonly left: Promise<void>;
 }
@@ -86,6 +88,7 @@ export function startGatedUpstream(): GatedUpstream {
               send(speaker.end(outputTokens));
               controller.close();
             },
+            breakOff: () => controller.close(),
             left: left.promise,
           };
           const next = waiting.shift();

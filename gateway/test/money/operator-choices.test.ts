@@ -7,7 +7,9 @@ import { writeFileSync } from 'node:fs';
 import { eventually } from '../harness/eventually.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { get, type HeaderChanges, post } from '../http-contract/calls.ts';
+import { type GatedUpstream, startGatedUpstream } from './gated-upstream.ts';
 import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid, verified } from './money-rig.ts';
+import { openStreamed } from './streamed-client.ts';
 
 const PRICE = { input: 1, output: 5 };
 /** Above a slice (2,048 tokens at 5 USD per million, and the input), below two, and far below 64,000 tokens. */
@@ -25,21 +27,31 @@ function configOf(fakeUrl: string, defaults: object = {}, shortOf = 'ok'): objec
     unpriced: { host: 'chat', model: 'ok' },
   }) as { readonly providers: object; readonly models: Record<string, object> };
   const reasoner = { targets: [{ provider: 'openai', model: 'gpt-5-mini' }], price: PRICE };
+  const slow = { targets: [{ provider: 'gated' }], price: PRICE };
   const { [shortOf]: named, ...models } = config.models;
   return {
     defaults,
-    providers: { ...config.providers, openai: { kind: 'openai', base_url: `${fakeUrl}/v1`, api_key: 'none' } },
-    models: { ...models, [shortOf]: { ...named, alias: ['short'] }, reasoner },
+    providers: {
+      ...config.providers,
+      gated: { kind: 'openai-compatible', base_url: `${gated.url}/v1`, api_key: 'none' },
+      openai: { kind: 'openai', base_url: `${fakeUrl}/v1`, api_key: 'none' },
+    },
+    models: { ...models, [shortOf]: { ...named, alias: ['short'] }, reasoner, slow },
   };
 }
 
 let pair: Pair;
+let gated: GatedUpstream;
 beforeAll(async () => {
+  gated = startGatedUpstream();
   pair = await startPair((fakeUrl) => configOf(fakeUrl));
   pair.fake.script('cut', { answer: 'long:20', cut: { at: 2_000, how: 'fin' } });
   pair.fake.script('gpt-5-mini', { answer: 'ok' });
 }, 30_000);
-afterAll(() => pair.stop());
+afterAll(async () => {
+  await pair.stop();
+  await gated.stop();
+});
 
 let reloads = 0;
 /** Writes the file and waits until the server has taken it over. */
@@ -146,6 +158,21 @@ test('an answer that breaks off is billed, or borne by the operator and in the l
   expect(await response.json()).toMatchObject({ limits: [{ budget: { spent_nano_usd: billed.toString() } }] });
   await reload({});
   await verified(pair);
+}, 20_000);
+
+test('a call keeps to what the file said of broken answers when it was held', async () => {
+  const customer = await newCustomer(pair.gateway);
+  const body = { model: 'slow', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Go on.' }] };
+  const client = await openStreamed({ url: pair.gateway.url, key: customer.key }, 'chat', body);
+  const answer = await gated.next();
+  answer.say(8);
+  await client.words(8);
+  await reload({ broken_answers: 'free' });
+  answer.breakOff();
+  await client.end();
+  const { charged, absorbed } = await moneyOf(pair.gateway, customer);
+  expect([charged > 0n, absorbed]).toEqual([true, 0n]);
+  await reload({});
 }, 20_000);
 
 test('the name of an idempotent call whose broken answer was charged is used up, and one that was free can be used again', async () => {
