@@ -71,13 +71,12 @@ function renderCosts({ benchCase, rows, measurements, subjects }: CaseResult): s
   return [head, ...lines];
 }
 
-/** What calls that come at a pace of their own wait for. */
+/** What calls that come at a pace of their own wait for. No CPU: it would be that of the stall probe's questions too. */
 function renderWaits({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
   const addedBy = (row: Row, rank: 'p50' | 'p99') =>
     row.subject === 'direct' ? MISSING : renderSpread(addedMsOf(measurements, benchCase, row.subject, 'direct', rank));
   const head = [
     '',
-    'CPU µs/call',
     'calls/s',
     'p50 ms',
     'p99 ms',
@@ -88,7 +87,6 @@ function renderWaits({ benchCase, rows, measurements, subjects }: CaseResult): s
   ];
   const lines = rows.map((row) => [
     titleOf(row, subjects),
-    renderNumber(row.cpuMicros, 1),
     renderNumber(row.perSecond, 0),
     renderNumber(row.callP50Ms, 2),
     renderNumber(row.callP99Ms, 2),
