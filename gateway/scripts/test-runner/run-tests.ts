@@ -6,6 +6,8 @@ import type { Run } from './judge.ts';
 import { parseJunit, type TestCase } from './junit.ts';
 import { watchOutput } from './watch-output.ts';
 
+/** Below it a second process costs more than it gains. */
+const FILES_PER_RUN_MIN = 20;
 const SETTLE = join(import.meta.dir, 'settle.ts');
 
 /** The test files below the folders, as sorted paths relative to `root`; only those that contain one of `wanted`, if any is given. */
@@ -16,6 +18,15 @@ export function findTestFiles(root: string, folders: readonly string[], wanted: 
     ),
   );
   return files.filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part))).sort();
+}
+
+/**
+ * Deals the files out to as many runs as go beside each other, one card at a time: slow suites lie in the same folders. Few
+ * files are one run.
+ */
+export function dealFiles(files: readonly string[], runsMax: number): string[][] {
+  const count = Math.max(1, Math.min(runsMax, Math.floor(files.length / FILES_PER_RUN_MIN)));
+  return Array.from({ length: count }, (_, run) => files.filter((_, at) => at % count === run));
 }
 
 /** How long a run may say nothing before it counts as hung. */
@@ -33,7 +44,7 @@ export async function runTests(root: string, files: readonly string[], stillMs =
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let hungIn: string | null = null;
-  const show = (line: string): void => void process.stdout.write(line);
+  const show = (lines: string): void => void process.stdout.write(lines);
   const output = watchOutput([running.stdout, running.stderr], show, stillMs, () => {
     hungIn = output.file();
     running.kill('SIGKILL');
