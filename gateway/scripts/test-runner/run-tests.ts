@@ -32,12 +32,15 @@ export function dealFiles(files: readonly string[], runsMax: number): string[][]
 /** How long a run may say nothing before it counts as hung. */
 const STILL_MS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 600_000 : 120_000;
 
+/** For a test or hook that names no limit: as long as a busy machine may take, for Bun's own 5 s are too few to start a gateway there. */
+const TEST_MS = 20_000;
+
 /** Runs the files in one process of this same Bun, its output on ours. `CI=1` makes `.only` an error. */
 export async function runTests(root: string, files: readonly string[], stillMs = STILL_MS): Promise<Run> {
   if (files.length === 0) return { files, cases: [], status: 0, signal: null, hungIn: null };
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-tests-'));
   const report = join(folder, 'junit.xml');
-  const flags = [`--preload=${SETTLE}`, '--reporter=junit', `--reporter-outfile=${report}`];
+  const flags = [`--preload=${SETTLE}`, `--timeout=${TEST_MS}`, '--reporter=junit', `--reporter-outfile=${report}`];
   const running = Bun.spawn([process.execPath, 'test', ...flags, ...files.map((file) => `./${file}`)], {
     cwd: root,
     env: { ...process.env, CI: '1' },
