@@ -1,7 +1,10 @@
-/** Shows what holds, limits and records do where the writer thread dies under running calls, and where the clock steps. */
+/**
+ * Shows what holds, limits and records do where the writer thread dies under running calls, and where the clock steps: to
+ * yesterday, with TOLLGATE_EXHAUSTIVE=1 in every direction.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
-import { endsInError, hasTerminal } from './calls.ts';
+import { EXHAUSTIVE, endsInError, hasTerminal } from './calls.ts';
 import { ask, bodyOf, untilServed } from './exit-acts.ts';
 import { type Cell, listCells } from './exit-cells.ts';
 import { judge, judgeBalance } from './exit-judge.ts';
@@ -95,11 +98,14 @@ describe('the writer thread dies', () => {
   }
 });
 
-describe.each([
-  ['back by an hour', -HOUR_MS],
+const STEPS: readonly (readonly [words: string, offsetMs: number])[] = [
+  // Over the end of a day, whose budgets and minutes are other ones.
   ['back to yesterday', -25 * HOUR_MS],
+  ['back by an hour', -HOUR_MS],
   ['forward by an hour', HOUR_MS],
-])('the clock goes %s', (_, offsetMs) => {
+];
+
+describe.each(STEPS.slice(0, EXHAUSTIVE ? STEPS.length : 1))('the clock goes %s', (_, offsetMs) => {
   const cells = listCells([RUNNING, LIMITED, BUDGETED, ...replayed]);
   let rig: ExitRig;
   let steering: Steering;
