@@ -63,7 +63,7 @@ function measureTarget(measurements: readonly Measurement[], benchCase: BenchCas
 }
 
 /** The one number of a figure that is compared with the bound. */
-export function judgedValue(measure: Measure, { median, highest }: Spread): number {
+function judgedValue(measure: Measure, { median, highest }: Spread): number {
   return measure === 'stall' ? highest : median;
 }
 

@@ -4,6 +4,8 @@ import { findFreePort } from '../process/free-port.ts';
 import { startServing } from './start-serving.ts';
 import type { RunningSubject, Subject } from './subject.ts';
 
+const BLIND = fileURLToPath(new URL('bare-proxy.ts', import.meta.url));
+const KEYED = fileURLToPath(new URL('keyed-proxy.ts', import.meta.url));
 const KEY = 'bench-key-of-the-keyed-proxy';
 
 async function startProxy(
@@ -12,8 +14,7 @@ async function startProxy(
   env: Readonly<Record<string, string>>,
 ): Promise<Omit<RunningSubject, 'headers'>> {
   const port = findFreePort();
-  const path = fileURLToPath(new URL(script, import.meta.url));
-  const command = [process.execPath, path, String(port), String(upstreamPort)];
+  const command = [process.execPath, script, String(port), String(upstreamPort)];
   const { group } = await startServing({ command, env }, port, async () => {});
   return { group, port };
 }
@@ -23,7 +24,7 @@ export const bare: Subject = {
   title: 'bare Bun proxy, blind',
   protocol: 'chat',
   probePath: null,
-  start: async ({ upstreamPort }) => ({ ...(await startProxy('bare-proxy.ts', upstreamPort, {})), headers: {} }),
+  start: async ({ upstreamPort }) => ({ ...(await startProxy(BLIND, upstreamPort, {})), headers: {} }),
 };
 
 export const bareKeyed: Subject = {
@@ -32,7 +33,7 @@ export const bareKeyed: Subject = {
   protocol: 'chat',
   probePath: null,
   start: async ({ upstreamPort }) => ({
-    ...(await startProxy('keyed-proxy.ts', upstreamPort, { BENCH_KEY: KEY })),
+    ...(await startProxy(KEYED, upstreamPort, { BENCH_KEY: KEY })),
     headers: { authorization: `Bearer ${KEY}` },
   }),
 };
