@@ -115,12 +115,13 @@ describe('a load run', () => {
         },
       },
     });
-    const plan = { ...planFor(listener.port, 'plain'), callsPerSecond: 200, warmupMs: 20, windowMs: 250 };
+    const plan = { ...planFor(listener.port, 'plain'), callsPerSecond: 200, warmupMs: 20, windowMs: 220 };
     const { failures, callMs } = await runLoad(plan);
     listener.stop(true);
     expect(failures).toBe(0);
-    // 3 connections were held; some 30 calls came meanwhile, and waited for half of the time in the middle.
-    expect(callMs.p50).toBeGreaterThan(stillMs / 10);
+    // 3 calls were on their way; some 30 came meanwhile, more than after it: half of all waited long.
+    expect(callMs.p50).toBeGreaterThan(stillMs / 20);
+    expect(callMs.p99).toBeGreaterThan(stillMs / 2);
   });
 
   test('a failing server is counted, named, and not hammered', async () => {
