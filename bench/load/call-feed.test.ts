@@ -54,7 +54,9 @@ describe('a feed', () => {
       stays.resolve();
     });
     await stays.promise;
-    expect(arrivals.take(() => {})).not.toBeNull();
+    expect(arrivals.waiting).toBeGreaterThan(0);
+    // A late tick has more than one.
+    while (arrivals.waiting > 0) arrivals.take(() => {});
     arrivals.stop();
     arrivals.stop();
     expect(woken).toEqual(['stays']);
