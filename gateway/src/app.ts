@@ -110,6 +110,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ready: true,
       draining: false,
     };
+    money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
       describe: describeModel,

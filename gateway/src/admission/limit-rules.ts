@@ -34,6 +34,8 @@ export interface LimitRules {
    * accounts together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
    */
   bindingCapsOf(call: CallSubjects, timeZoneOf: (accountId: string) => string, nowMs: number): readonly BindingCaps[];
+  /** The budget of the subject's own rule as it binds now; a model's is in UTC whatever the zone. Null: it has none. */
+  budgetOf(subject: Subject, timeZone: string, nowMs: number): BindingCaps | null;
 }
 
 interface Rule {
@@ -107,6 +109,11 @@ export function createLimitRules(
       bind('account', accountId);
       if (byKind.model.size > 0) for (const name of models) bind('model', name);
       return found ?? NONE;
+    },
+    budgetOf(subject, timeZone, nowMs) {
+      const rule = byKind[subject.kind].get(subject.id);
+      if (rule === undefined || rule.caps.budget === null) return null;
+      return bindCaps(rule.caps, subject, subject.kind === 'model' ? MODEL_ZONE : timeZone, nowMs);
     },
   };
 }

@@ -44,7 +44,7 @@ async function open(changes: Partial<MoneyParts> = {}) {
   const told: string[] = [];
   const tell = (about: unknown, message?: string) => void told.push(`${message} ${JSON.stringify(about)}`);
   const log = { warn: tell, error: tell } as MoneyParts['log'];
-  const directory = { accounts: new Map([[PREPAID.id, PREPAID]]) };
+  const directory = { accounts: new Map([[PREPAID.id, PREPAID]]), keys: new Map(), workspaces: new Map() };
   const namesOfModel = namesWith('alias');
   const money = await openMoney({ store, directory, log, callMsMax: () => 3_600_000, namesOfModel, ...changes });
   closers.push(() => money.close());
@@ -80,6 +80,17 @@ describe('what is known at the start', () => {
     expect(await ask(opened, 31n, 'house')).toBe('budget');
     expect(await ask(opened, 30n, 'house')).not.toBeString();
   });
+});
+
+test('what is spent of a budget is read ahead, before any call asks', async () => {
+  const { desk, readAhead } = await open();
+  const binding = desk.rules.budgetOf(MODEL, 'UTC', Date.now());
+  if (binding === null) throw new Error('the rule has no budget');
+  readAhead();
+  expect(await desk.limits.store.readBudget(binding)).toBeNull();
+  // The same reading is joined, not begun anew.
+  await desk.limits.seeds.seedBudgetAhead(binding);
+  expect(await desk.limits.store.readBudget(binding)).toEqual({ settled: 20n, held: 0n });
 });
 
 describe('what changes', () => {

@@ -4,6 +4,7 @@ import { requestIdFloor } from '../lib/request-id.ts';
 import { openStore, type Store } from '../store/sql/open-store.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { renderCallRecord } from './render-call-record.ts';
 import { NOW_MS, runProgram } from './testing/run-program.ts';
 
 const newFolder = temporaryFolders();
@@ -68,6 +69,11 @@ describe('calls', () => {
         ],
       })}\n`,
     );
+  });
+
+  test('says what is odd about the usage only where something is', () => {
+    const json = JSON.stringify(renderCallRecord(sampleRecord('req_1', { usage_flags: ['sum', 'far_output'] })));
+    expect(json).toContain('"usage_source":"upstream","usage_flags":["sum","far_output"],"price_version"');
   });
 
   test('finds by time, by key, by request and up to a limit, newest first', async () => {

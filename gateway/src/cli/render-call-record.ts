@@ -1,7 +1,7 @@
 /** Owns a record as programs read it: the members, words and order of the published record format. */
 import type { CallRecord } from '../store/ports.ts';
 
-/** The record with `at` as ISO 8601, its members always in this order. */
+/** The record with `at` as ISO 8601, its members always in this order; `usage_flags` only where something is odd. */
 export function renderCallRecord(record: CallRecord): object {
   return {
     request_id: record.request_id,
@@ -29,6 +29,7 @@ export function renderCallRecord(record: CallRecord): object {
       reasoning: record.usage.reasoning,
     },
     usage_source: record.usage_source,
+    ...(record.usage_flags === null ? {} : { usage_flags: record.usage_flags }),
     price_version: record.price_version,
     cost_nano_usd: record.cost_nano_usd,
     ttfb_ms: record.ttfb_ms,

@@ -30,6 +30,8 @@ export interface Call {
   dropped: readonly string[];
   readonly attempts: AttemptRecord[];
   settled: boolean;
+  /** The body, of a call whose prompt is to be counted at its end; else null. */
+  sampledBody: Uint8Array | null;
   /** What it holds; null: it was not admitted to its limits. */
   money: CallMoney | null;
   /** What the caller's limits leave; null: they were not asked. */
@@ -62,6 +64,7 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     dropped: [],
     attempts: [],
     settled: false,
+    sampledBody: null,
     money: null,
     standing: null,
     run: null,

@@ -47,6 +47,7 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     call.facts = facts;
     const route = chooseRoute(settings, principal, facts.model, protocol.name);
     call.route = route;
+    if (!countOnly && gate.desk.drift.takes(call.requestId, facts.mediaParts)) call.sampledBody = body.bytes;
     const routed = { call, gate, protocol, route, outline };
     if (countOnly && !route.upstream.protocols.includes(protocol.name))
       return countReply(call, await countTokens(routed));

@@ -8,9 +8,11 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { generateKeyText } from '../identity/key-format.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
+import { DriftWatch } from './drift-watch.ts';
 import { holdCall } from './hold-call.ts';
 import { LearntRatio } from './learnt-ratio.ts';
 import type { MoneyDesk } from './money-desk.ts';
+import { OddUsageLog } from './odd-usage.ts';
 import { createNotedLedger } from './testing/noted-ledger.ts';
 import { type CallPlan, routedCall } from './testing/routed-call.ts';
 
@@ -28,6 +30,8 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     limits: { store, seeds },
     rules: createLimitRules(caps),
     ratio: new LearntRatio(),
+    drift: new DriftWatch({ counter: { count: () => false, close: () => undefined }, tell: () => undefined }),
+    oddUsage: new OddUsageLog(() => undefined),
     timeZoneOf: () => 'UTC',
     priced: withMarkUp,
   };

@@ -10,6 +10,7 @@ import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { flagUsage } from './flag-usage.ts';
 import type { MoneyDesk } from './money-desk.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
@@ -44,8 +45,10 @@ export async function settle(
   const { usage, source, payer } = charge;
   const { money } = call;
   const price = money?.price ?? null;
+  const usage_flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
+  if (source === 'upstream' && call.sampledBody !== null) sample(call, call.sampledBody, usage, gate);
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
-  const record = { ...buildRecord(call, outcome, charge, cost), ...changes };
+  const record = { ...buildRecord(call, outcome, charge, cost), usage_flags, ...changes };
   if (money === null) await gate.recorder.append(record);
   else {
     teach(call, outcome, gate);
@@ -59,6 +62,22 @@ export async function settle(
   return payer === 'operator' ? 0n : cost;
 }
 
+/** What is odd about upstream's numbers, told to the operator too; null: nothing. They are charged as they are. */
+function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { desk }: Books) {
+  if (facts === null || route === null) return null;
+  const flags = flagUsage({ facts: asked, route }, facts, desk.ratio);
+  if (flags.length === 0) return null;
+  const { provider, model } = route.upstream;
+  desk.oddUsage.note({ provider, model, flags, requestId }, Date.now());
+  return flags;
+}
+
+function sample({ protocol, route }: Call, body: Uint8Array, usage: Usage, { desk }: Books): void {
+  if (route === null) return;
+  const { provider, model } = route.upstream;
+  desk.drift.note({ protocol, provider, model, body }, usage, Date.now());
+}
+
 /** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */
 async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder }: Books): Promise<void> {
   await recorder.append({
@@ -67,6 +86,7 @@ async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder
     error: failure.kind,
     usage: ZERO_USAGE,
     usage_source: 'void',
+    usage_flags: null,
     cost_nano_usd: '0',
   });
 }
@@ -115,7 +135,7 @@ function buildRecord(
   { status, failure, facts }: Outcome,
   { usage, source }: Charge,
   cost: NanoUsd | null,
-): CallRecord {
+): Omit<CallRecord, 'usage_flags'> {
   const draft = draftRecord(call, call.money?.price?.version ?? null);
   return {
     ...draft,

@@ -16,6 +16,20 @@ export interface Usage {
  */
 export type UsageSource = 'upstream' | 'partial' | 'counted' | 'checkpoint' | 'void' | 'cache';
 
+/**
+ * What is odd about upstream's numbers, which count all the same. `sum`: the parts do not come to the whole; `cached`: more
+ * was cached than there was; `reasoning`: more than all output; `far_input`, `far_output`: far from our own estimate.
+ */
+export type UsageFlag = 'sum' | 'cached' | 'reasoning' | 'far_input' | 'far_output';
+
+/** Counters as upstream told them, and what is odd about them. */
+export interface ToldUsage {
+  readonly usage: Usage;
+  readonly flags: readonly UsageFlag[];
+}
+
+export const NO_FLAGS: readonly UsageFlag[] = [];
+
 export const ZERO_USAGE: Usage = {
   input: 0,
   cache_read: 0,

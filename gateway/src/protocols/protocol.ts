@@ -1,6 +1,6 @@
 /** Owns what the gateway asks of a wire format where both sides speak it. Each protocol's folder implements it. */
 import type { CallFailure } from '../errors/call-failure.ts';
-import type { Usage } from '../generation/usage.ts';
+import type { Usage, UsageFlag } from '../generation/usage.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
 import type { Codec } from './codec.ts';
 import type { RequestCheck } from './request-facts.ts';
@@ -10,6 +10,8 @@ export type ProtocolName = 'chat' | 'messages';
 /** What an answer tells of itself. `usage` is null where upstream gave none that holds; then `outputBytes` is counted. */
 export interface AnswerFacts {
   readonly usage: Usage | null;
+  /** What is odd about `usage`, as far as its own numbers tell. */
+  readonly usageFlags: readonly UsageFlag[];
   /** What upstream had counted so far, for a stream that ends early; null: nothing. */
   readonly usageSoFar: Usage | null;
   readonly finish_reason: string | null;

@@ -126,7 +126,10 @@ export interface LimitStore {
   release(callId: string, charged: NanoUsd, tokens: number, nowMs: number): boolean | Promise<boolean>;
   /** Money that came to a prepaid account (negative: left it) from outside of calls. Nothing where the balance is not seeded. */
   credit(account: string, amount: NanoUsd): void | Promise<void>;
-  /** What must be known before a budget or a balance binds: what the ledger has of it. Nothing where it is known. */
+  /**
+   * What must be known before a budget or a balance binds: what the ledger has of it. Nothing where it is known. What a call
+   * of the budget was charged that ended since it was forgotten is added: it may have ended after the ledger was read.
+   */
   seedBudget(binding: BindingCaps, settled: NanoUsd): void | Promise<void>;
   seedBalance(account: string, available: NanoUsd): void | Promise<void>;
   /** The subject's rule has changed: its budget (of `ACCOUNT/*`: its end users') must be seeded anew before it admits. */

@@ -1,5 +1,5 @@
 /** Owns the interfaces through which the domain keeps things, and the shapes it keeps. Knows no database. */
-import type { Usage, UsageSource } from '../generation/usage.ts';
+import type { Usage, UsageFlag, UsageSource } from '../generation/usage.ts';
 
 export type Scope = 'inference' | 'usage' | 'admin';
 export type KeyStatus = 'active' | 'disabled' | 'revoked';
@@ -70,6 +70,8 @@ export interface CallRecord {
   readonly finish_reason: string | null;
   readonly usage: Usage;
   readonly usage_source: UsageSource;
+  /** What is odd about upstream's numbers; null: nothing. */
+  readonly usage_flags: readonly UsageFlag[] | null;
   readonly price_version: string | null;
   readonly cost_nano_usd: string | null;
   readonly ttfb_ms: number | null;

@@ -13,7 +13,10 @@ import { CONTEXT } from './translation-rig.ts';
 export type Form = 'plain' | 'streamed';
 
 /** An answer less what no format says alike: ids, upstream's own word for the finish. */
-export type ReadAnswer = Pick<Generation, 'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'complete'>;
+export type ReadAnswer = Pick<
+  Generation,
+  'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'usageFlags' | 'complete'
+>;
 
 const BYTES_PER_TOKEN = 4;
 const CUT: ReadonlySet<FinishReason> = new Set<FinishReason>(['length', 'context_window', 'refusal']);
@@ -57,7 +60,8 @@ export function stopReasonOf(answer: Generation): string {
 
 /** What the answer, written for a client of the format, is read as by the same format. */
 export function readBack(answer: Generation, format: ProtocolName, form: Form): ReadAnswer {
-  const common = { model: answer.model ?? CONTEXT.model, complete: true };
+  // Whatever upstream's numbers were, what is written of them adds up.
+  const common = { model: answer.model ?? CONTEXT.model, usageFlags: [], complete: true };
   if (format === 'messages') {
     const finish_reason = messagesFinish(answer);
     const stop_sequence = finish_reason === 'stop_sequence' ? answer.stop_sequence : null;

@@ -108,8 +108,8 @@ function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Gene
 
 /** What of an answer the tables speak of; chat's citations are offsets into the whole, which translation-answers.test.ts judges. */
 function told(answer: ReadAnswer, format: ProtocolName): ReadAnswer {
-  const { model, parts, finish_reason, stop_sequence, usage, complete } = answer;
-  const kept = { model, parts, finish_reason, stop_sequence, usage, complete };
+  const { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete } = answer;
+  const kept = { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete };
   return format === 'chat' ? withoutCitations(kept) : kept;
 }
 

@@ -1,6 +1,6 @@
-/** Owns the reading of a chat-completions `usage` object into disjoint counters. Source: wire reference A.8 and C.7. */
-import type { Usage } from '../../generation/usage.ts';
-import { asCount, asObject } from '../json.ts';
+/** Owns the reading of a chat-completions `usage` object into disjoint counters, and what is odd about it. Source: wire reference A.8 and C.7. */
+import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
+import { asCount, asObject, type JsonObject } from '../json.ts';
 
 /** Where hosts without `prompt_tokens_details` say it: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
 const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
@@ -9,7 +9,7 @@ const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_c
  * Null where a main counter is missing, negative or not an integer: then it does not hold. Details that do not hold
  * count as absent. `prompt_tokens` includes cache reads and writes; they are taken out of `input`.
  */
-export function readUsage(value: unknown): Usage | null {
+export function readUsage(value: unknown): ToldUsage | null {
   const usage = asObject(value);
   if (usage === null) return null;
   const prompt = asCount(usage.prompt_tokens);
@@ -22,19 +22,32 @@ export function readUsage(value: unknown): Usage | null {
   const cache_read = Math.min(read, prompt);
   const cache_write_5m = Math.min(written, prompt - cache_read);
   const reasoning = detail(asObject(usage.completion_tokens_details)?.reasoning_tokens);
+  const total = asCount(usage.total_tokens);
   // Some hosts leave reasoning out of `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
-  const isWhole = usage.total_tokens === prompt + completion;
-  const apart =
-    !isWhole && reasoning > 0 && (usage.total_tokens === prompt + completion + reasoning || reasoning > completion);
+  const isWhole = total === prompt + completion;
+  const isWholeApart = total === prompt + completion + reasoning;
+  const apart = !isWhole && reasoning > 0 && (isWholeApart || reasoning > completion);
+  let flags = NO_FLAGS;
+  if (typeof total === 'number' && !isWhole && !isWholeApart) flags = [...flags, 'sum'];
+  if (read + written > prompt) flags = [...flags, 'cached'];
+  if (reasoning > completion && (isWhole || !isWholeApart)) flags = [...flags, 'reasoning'];
   return {
-    input: prompt - cache_read - cache_write_5m,
-    cache_read,
-    cache_write_5m,
-    cache_write_1h: 0,
-    output: apart ? completion + reasoning : completion,
-    // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
-    reasoning: apart ? reasoning : Math.min(reasoning, completion),
+    usage: {
+      input: prompt - cache_read - cache_write_5m,
+      cache_read,
+      cache_write_5m,
+      cache_write_1h: 0,
+      output: apart ? completion + reasoning : completion,
+      // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
+      reasoning: apart ? reasoning : Math.min(reasoning, completion),
+    },
+    flags,
   };
+}
+
+/** What an answer or a chunk tells of its usage; Groq puts it into a member of its own. */
+export function readToldUsage(body: JsonObject): ToldUsage | null {
+  return readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
 }
 
 function detail(value: unknown): number {

@@ -10,7 +10,7 @@ test('vector 17: 900 cached and 50 written of a prompt of 1000 (bug: CLIProxyAPI
     completion_tokens: 5,
     prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 50 },
   };
-  expect(renderDeltaUsage(readUsage(chat) ?? ZERO_USAGE)).toMatchObject({
+  expect(renderDeltaUsage(readUsage(chat)?.usage ?? ZERO_USAGE)).toMatchObject({
     input_tokens: 50,
     cache_read_input_tokens: 900,
     cache_creation_input_tokens: 50,

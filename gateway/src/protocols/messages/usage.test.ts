@@ -1,6 +1,6 @@
 /** Tests of usage.ts: the last value wins, cache writes are told apart by their time, iterations replace totals. */
 import { describe, expect, test } from 'bun:test';
-import { EMPTY_TALLY, tallyUsage, usageOf } from './usage.ts';
+import { EMPTY_TALLY, tallyUsage, toldUsageOf, usageOf } from './usage.ts';
 
 /** The counters after these usage objects, in their order. */
 function tallied(...usages: readonly unknown[]) {
@@ -98,5 +98,31 @@ describe('iterations', () => {
   test('inside iterations are not followed', () => {
     const nested = one('message', 1, 1, { iterations: [one('message', 50, 50), one('message', 50, 50)] });
     expect(tallied({ ...totals, iterations: [nested, nested] })).toMatchObject({ input: 2, output: 2 });
+  });
+});
+
+describe('what is odd about the usage', () => {
+  const main = { input_tokens: 10, output_tokens: 20 };
+  const iteration = { type: 'message', input_tokens: 10, output_tokens: 20, cache_read_input_tokens: 5 };
+
+  test.each([
+    ['nothing', main, []],
+    ['thinking within the output', { ...main, output_tokens_details: { thinking_tokens: 20 } }, []],
+    ['more thinking than output', { ...main, output_tokens_details: { thinking_tokens: 21 } }, ['reasoning']],
+    [
+      'more written for an hour than written',
+      { ...main, cache_creation: { ephemeral_1h_input_tokens: 1 } },
+      ['cached'],
+    ],
+    ['totals that leave out an iteration', { ...main, iterations: [iteration, iteration] }, []],
+    ['more input than all iterations', { ...main, input_tokens: 21, iterations: [iteration, iteration] }, ['sum']],
+    ['more output than all iterations', { ...main, output_tokens: 41, iterations: [iteration, iteration] }, ['sum']],
+    [
+      'more read from a cache than in all iterations',
+      { ...main, cache_read_input_tokens: 11, iterations: [iteration, iteration] },
+      ['sum'],
+    ],
+  ] as const)('%s', (_, usage, flags) => {
+    expect(toldUsageOf(tallyUsage(EMPTY_TALLY, usage))?.flags).toEqual([...flags]);
   });
 });

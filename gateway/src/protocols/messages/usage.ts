@@ -1,5 +1,5 @@
-/** Owns the reading of a messages `usage` object into disjoint counters. Source: wire reference B.6 and C.7. */
-import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+/** Owns the reading of a messages `usage` object into disjoint counters, and what is odd about it. Source: wire reference B.6 and C.7. */
+import { NO_FLAGS, type ToldUsage, type Usage, type UsageFlag, ZERO_USAGE } from '../../generation/usage.ts';
 import { asArray, asCount, asObject, type JsonObject } from '../json.ts';
 
 /** Counters of a stream arrive in pieces: `message_start` and then cumulative totals; null: not said yet. */
@@ -60,6 +60,30 @@ export function usageOf(tally: UsageTally): Usage | null {
     output: tally.output,
     reasoning: Math.min(tally.reasoning, tally.output),
   };
+}
+
+/** As `usageOf`, with what is odd about it. */
+export function toldUsageOf(tally: UsageTally): ToldUsage | null {
+  const usage = usageOf(tally);
+  return usage === null ? null : { usage, flags: flagsOf(tally, usage) };
+}
+
+function flagsOf(
+  { input, output, cache_read, cache_write, cache_write_1h, reasoning, iterated }: UsageTally,
+  usage: Usage,
+) {
+  let flags: readonly UsageFlag[] = NO_FLAGS;
+  // Totals may leave out what some iterations used; they cannot have more than all of them.
+  const exceeds =
+    iterated !== null &&
+    ((input ?? 0) > iterated.input ||
+      (output ?? 0) > iterated.output ||
+      cache_read > iterated.cache_read ||
+      cache_write > iterated.cache_write_5m + iterated.cache_write_1h);
+  if (exceeds) flags = [...flags, 'sum'];
+  if (cache_write_1h > cache_write) flags = [...flags, 'cached'];
+  if (reasoning > usage.output) flags = [...flags, 'reasoning'];
+  return flags;
 }
 
 /**

@@ -17,6 +17,8 @@ export interface WindowState {
   held: bigint;
   /** False: it must be seeded before it admits; running calls go on with what was known. */
   known: boolean;
+  /** What calls were charged that ended while it was not known: what is read meanwhile may be without it. */
+  missed: bigint;
   /** How many of the marks it has reached. */
   marks: number;
 }
@@ -57,14 +59,17 @@ export function findWindow(windows: readonly WindowState[], binding: BudgetBindi
   return windows.find(({ startMs, window }) => startMs === windowStartMs && window === caps.budget.window);
 }
 
-/** Makes a window known, where it is not. What it has reached by then was told before, or never will be. */
+/**
+ * Makes a window known, where it is not. What it has reached by then was told before, or never will be. Of calls that ended
+ * meanwhile some may be in `settled` already; they count twice rather than not at all.
+ */
 export function seedWindow(windows: WindowState[], binding: BudgetBinding, settled: bigint): void {
   const found = findWindow(windows, binding);
   if (found === undefined) {
     addWindow(windows, binding, settled);
   } else if (!found.known) {
     found.cap = binding.caps.budget.amount;
-    found.settled = settled;
+    found.settled = settled + found.missed;
     found.known = true;
     found.marks = marksReached(found);
   }
@@ -74,13 +79,26 @@ function addWindow(windows: WindowState[], binding: BudgetBinding, settled: bigi
   const { subject, windowStartMs, windowEndMs, caps } = binding;
   const { window, amount } = caps.budget;
   const added = { subject, window, startMs: windowStartMs, endMs: windowEndMs, cap: amount, settled, held: 0n };
-  const state: WindowState = { ...added, known: true, marks: 0 };
+  const state: WindowState = { ...added, known: true, missed: 0n, marks: 0 };
   state.marks = marksReached(state);
   // Calls that hold of a window that is let go keep it by themselves.
   if (windows.length >= WINDOWS_KEPT) windows.shift();
   windows.push(state);
   windows.sort((one, other) => one.startMs - other.startMs);
   return state;
+}
+
+/** What is known of it is not to be trusted any more: it is to be seeded. */
+export function forgetWindow(window: WindowState): void {
+  if (window.known) window.missed = 0n;
+  window.known = false;
+}
+
+/** A call that held `held` of it ended and was charged so much. */
+export function settleInWindow(window: WindowState, held: bigint, charged: bigint): void {
+  window.held -= held;
+  window.settled += charged;
+  if (!window.known) window.missed += charged;
 }
 
 /** Nano-USD that can still be held; below 0 where the cap was lowered. */

@@ -1,7 +1,7 @@
 /** Owns what one running call holds of its subjects, budgets and balance: taking it, taking more money, giving it all back. */
 import { type Bucket, correct, newBucket, type Taken, take, takenOf } from '../../admission/gcra.ts';
 import type { LimitClaim } from '../limits-port.ts';
-import { roomOf, type WindowState } from './budget-window.ts';
+import { roomOf, settleInWindow, type WindowState } from './budget-window.ts';
 import type { SubjectState } from './subject-book.ts';
 import type { Place } from './weigh-claim.ts';
 
@@ -91,9 +91,6 @@ export function giveBack(holding: Holding, charged: bigint, tokens: number | nul
     subject.usedAtMs = nowMs;
   }
   if (tokens !== null) for (const { bucket, taken } of holding.tokens) correct(bucket, taken, tokens, nowMs);
-  for (const budget of holding.budgets) {
-    budget.held -= holding.amount;
-    budget.settled += charged;
-  }
+  for (const budget of holding.budgets) settleInWindow(budget, holding.amount, charged);
   if (holding.balance !== null) holding.balance.available += holding.amount - charged;
 }

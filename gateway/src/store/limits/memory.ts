@@ -12,7 +12,15 @@ import {
   type LimitStore,
   type Subject,
 } from '../limits-port.ts';
-import { findWindow, hasBudget, marksOfRefusal, newMarks, seedWindow, type WindowState } from './budget-window.ts';
+import {
+  findWindow,
+  forgetWindow,
+  hasBudget,
+  marksOfRefusal,
+  newMarks,
+  seedWindow,
+  type WindowState,
+} from './budget-window.ts';
 import { type Balance, bearable, giveBack, type Holding, holdMore, takeAll } from './holding.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
 import { type Place, readStanding, refuseBalance, roomWanted, weighClaim } from './weigh-claim.ts';
@@ -117,7 +125,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       else if (!balance.known) Object.assign(balance, { available, known: true });
     },
     forgetBudget(subject) {
-      for (const { windows } of meantBy(book, subject)) for (const window of windows) window.known = false;
+      for (const { windows } of meantBy(book, subject)) for (const window of windows) forgetWindow(window);
     },
     capBudget(subject, amount) {
       for (const window of book.find(subject)?.windows ?? []) window.cap = amount;

@@ -63,6 +63,7 @@ export function endUnendedCall(draft: string, checkpoint: string | null, error: 
     finish_reason: null,
     usage,
     usage_source: checkpoint === null ? 'void' : 'checkpoint',
+    usage_flags: null,
     cost_nano_usd: unpriced ? null : cost.toString(),
     ttfb_ms: null,
     duration_ms: 0,

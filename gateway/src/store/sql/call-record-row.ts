@@ -1,4 +1,5 @@
 /** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
+import type { UsageFlag } from '../../generation/usage.ts';
 import type { AttemptRecord, CallRecord } from '../ports.ts';
 import type { CallRecordRow } from './tables.ts';
 
@@ -26,6 +27,7 @@ const COLUMNS = [
   'output',
   'reasoning',
   'usage_source',
+  'usage_flags',
   'price_version',
   'cost_nano_usd',
   'ttfb_ms',
@@ -72,6 +74,7 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     usage.output,
     usage.reasoning,
     record.usage_source,
+    record.usage_flags === null ? null : JSON.stringify(record.usage_flags),
     record.price_version,
     record.cost_nano_usd,
     record.ttfb_ms,
@@ -82,11 +85,23 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
 
 /** The record that a row holds; `cost_nano_usd` must have been read as text. */
 export function callRecordOfRow(row: CallRecordRow): CallRecord {
-  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, stream, attempts, ...rest } = row;
+  const {
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output,
+    reasoning,
+    stream,
+    usage_flags,
+    attempts,
+    ...rest
+  } = row;
   return {
     ...rest,
     stream: stream === 1,
     usage: { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning },
+    usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
     attempts: JSON.parse(attempts) as AttemptRecord[],
   };
 }

@@ -2,7 +2,6 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
-import { callRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openReading } from './open-reading.ts';
@@ -10,7 +9,6 @@ import { openStore } from './open-store.ts';
 import { keyOfRow } from './policy-rows.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { ApiKeyRow } from './tables.ts';
-import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -85,7 +83,11 @@ describe('migrate', () => {
   test('an account from before the ledger is postpaid and has no balance, and old records are marked as older', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1, MIGRATIONS.slice(0, 2));
-    database.run(INSERT_CALL_RECORD, [...callRecordValues(sampleRecord('req_old'))]);
+    database.run(
+      `INSERT INTO call_record (request_id, at_ms, account, workspace, key_id, key_name, protocol, stream, status,
+          input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, duration_ms, attempts)
+        VALUES ('req_old', 1, 'default', 'default', 'key_1', 'old', 'chat', 0, 200, 1, 0, 0, 0, 1, 0, 'upstream', 5, '[]')`,
+    );
     migrate(database, 2);
     expect(database.query('SELECT mode, mark_up_ppm, time_zone FROM account').all()).toEqual([
       { mode: 'postpaid', mark_up_ppm: 0, time_zone: 'UTC' },

@@ -12,7 +12,7 @@ import { createLedger } from './ledger.ts';
 import { keepAbandonment, keepRecord } from './ledger-operations.ts';
 import { createPolicyBook } from './policy-book.ts';
 import type { Recovered } from './recover-holds.ts';
-import { type NamesOfModel, readSpend } from './spend-reader.ts';
+import { createSpendThread } from './spend-thread.ts';
 import { createQueries } from './sqlite-dialect.ts';
 import { nameSqliteFault, type StoreFailure } from './store-failure.ts';
 import { createUnkeptEnds } from './unkept-ends.ts';
@@ -35,8 +35,13 @@ export interface Store {
   readonly policies: PolicyBook;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
-  /** Nano-USD that a subject's calls were charged within a window. */
+  /**
+   * Nano-USD that a subject's calls were charged within a window, less what the operator bore of them. Read by a thread of
+   * its own, which takes up to a microsecond for each record of the window.
+   */
   readSpend(binding: BindingCaps, namesOfModel: NamesOfModel): Promise<bigint>;
+  /** Starts that thread before it is asked: budgets will bind. */
+  prepareSpends(): void;
   /** Which start of this data folder it is; taken anew by each. */
   readonly epoch: number;
   /** The calls that the process before left running, which were ended now. */
@@ -45,8 +50,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** As a literal beside this file, so that `bun build --compile` finds it. */
+/** Every public name of a model, by any of them: a record keeps the name that the caller asked for. */
+export type NamesOfModel = (model: string) => readonly string[];
+
+/** As literals beside this file, so that `bun build --compile` finds them. */
 const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
+const SPEND_PROGRAM = new URL('./spend-worker.ts', import.meta.url);
 
 /**
  * Opens a data folder's store for writing; makes the database, or brings its tables up to date. A new one has the
@@ -68,17 +77,26 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const reading = await openReadingBeside(writer, path);
   const queries = createQueries(reading);
+  const spends = createSpendThread(path, SPEND_PROGRAM);
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: writer.writable },
     ledger: createLedger(queries, writer, ends),
     policies: createPolicyBook(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
-    readSpend: (binding, namesOfModel) => readSpend(queries, binding, namesOfModel),
+    readSpend: ({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel) =>
+      spends.ask({
+        kind,
+        names: kind === 'model' ? namesOfModel(id) : [id],
+        startMs: windowStartMs,
+        endMs: windowEndMs,
+      }),
+    prepareSpends: () => spends.prepare(),
     ...writer.opened,
     async close() {
       // The last connection to close folds the log into the database, and only the writer's can.
       reading.close();
+      spends.close();
       await writer.close();
     },
   };

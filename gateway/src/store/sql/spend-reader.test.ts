@@ -87,6 +87,21 @@ test('what the operator bore of a call is not charged to its subject', async () 
   expect(await spent({ kind: 'key', id: 'short' })).toBe(170n);
 });
 
+test('subjects asked for together get what each gets alone', async () => {
+  const changes = [{ key_id: 'one' }, { key_id: 'two' }, { key_id: 'two', model: 'grouped' }];
+  for (const [index, change] of changes.entries()) await keepCall(DAY_START_MS, 10 ** index, change);
+  const subjects: Subject[] = [
+    { kind: 'key', id: 'one' },
+    { kind: 'key', id: 'two' },
+    { kind: 'key', id: 'two' },
+    { kind: 'key', id: 'nobody' },
+    { kind: 'model', id: 'grouped' },
+  ];
+  // The first is asked for alone; while it is read the others gather.
+  expect(await Promise.all(subjects.map((subject) => spent(subject, DAY)))).toEqual([2n, 220n, 220n, 0n, 200n]);
+  expect(await Promise.all(subjects.map((subject) => spent(subject)))).toEqual([2n, 220n, 220n, 0n, 200n]);
+});
+
 test('a call without a price counts as nothing, and a sum beyond 2^53 keeps its last digit', async () => {
   const changes = { key_id: 'great' };
   const great = 4_503_599_627_370_497;

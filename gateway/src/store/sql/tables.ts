@@ -29,8 +29,8 @@ export interface ApiKeyRow {
   readonly expires_at_ms: number | null;
 }
 
-/** A call record with its counters beside the rest, flags as 0 or 1, and attempts as JSON text. */
-export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'stream' | 'attempts'> {
+/** A call record with its counters beside the rest, flags as 0 or 1, and lists as JSON text. */
+export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'attempts'> {
   readonly stream: 0 | 1;
   readonly input: number;
   readonly cache_read: number;
@@ -38,6 +38,8 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'stream' | 'at
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
+  /** JSON list. */
+  readonly usage_flags: string | null;
   readonly attempts: string;
 }
 

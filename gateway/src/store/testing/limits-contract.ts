@@ -258,6 +258,19 @@ function seeds(open: () => LimitStore): void {
     expect(await store.readBudget(raised)).toEqual({ settled: 5n, held: 0n });
   });
 
+  test('what calls were charged that end while a budget is read anew is not lost', async () => {
+    const store = open();
+    await store.seedBudget(daily(DAY), 2n);
+    await store.acquire(claim('a', [daily(DAY)], { amount: 4n }), START_MS);
+    await store.forgetBudget(daily(DAY).subject);
+    await store.release('a', 3n, 0, START_MS);
+    await store.seedBudget(daily(DAY), 2n);
+    expect(await store.readBudget(daily(DAY))).toEqual({ settled: 5n, held: 0n });
+    await store.forgetBudget(daily(DAY).subject);
+    await store.seedBudget(daily(DAY), 5n);
+    expect(await store.readBudget(daily(DAY))).toEqual({ settled: 5n, held: 0n });
+  });
+
   test('the rule of all end users of an account forgets theirs, and nobody else’s', async () => {
     const store = open();
     const of = (id: string) => bind(totalOf(10n), { kind: 'end_user', id });

@@ -113,6 +113,7 @@ export const randomAnswer: fc.Arbitrary<Generation> = fc
       reported: null,
       explanation: finish_reason === 'refusal' ? explanation : null,
       usage: counters,
+      usageFlags: [],
       complete: true,
     };
   });
