@@ -76,7 +76,7 @@ async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
 
 async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   const { call, gate, protocol, sending } = job;
-  const relay = openRelay(call, gate, {
+  const { relay, listener } = openRelay(call, gate, {
     protocol,
     upstream: sending.protocol,
     observer: sending.startObserver(),
@@ -84,7 +84,7 @@ async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
-  relay.connect(send(job, relay));
+  relay.connect(send(job, listener));
   const start = await relay.started;
   return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
 }

@@ -31,7 +31,7 @@ const plan = () => ({
 
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   expect(gate.waiting.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
@@ -42,7 +42,7 @@ test('an error body leaves no stream behind', async () => {
 
 test('a transport fault before the first event leaves none either', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(gate.waiting.size).toBe(0);
@@ -50,7 +50,7 @@ test('a transport fault before the first event leaves none either', async () => 
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));

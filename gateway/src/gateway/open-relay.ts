@@ -2,10 +2,12 @@
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import type { ExchangeListener } from '../upstream/exchange.ts';
 import { type Call, releaseCall } from './call.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import type { Gate } from './gate.ts';
 import { endStreamedRun } from './idempotency-end.ts';
+import { MeteredBody } from './metered-body.ts';
 import { Outbox } from './outbox.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settle } from './settle.ts';
@@ -27,8 +29,14 @@ export interface RelayPlan {
   note(status: number | null, error: FailureKind | null): void;
 }
 
+/** A relay, and who listens to upstream for it. */
+export interface OpenRelay {
+  readonly relay: StreamRelay;
+  readonly listener: ExchangeListener;
+}
+
 /** A relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay {
+export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   const { protocol, observer, note } = plan;
   const { limits } = gate.settings.config;
   const { run } = call;
@@ -44,8 +52,14 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay 
           observer: plan.observer,
           tokensIn: (bytes) => gate.desk.ratio.tokensIn(upstream?.model ?? '', bytes),
           inputTokens: estimateTokens(call.facts?.inputBytes ?? 0),
-          onGranted: () => outbox?.release(),
-          onRefused: (failure) => relay.interrupt(failure),
+          onGranted() {
+            outbox?.release();
+            metered?.goOn();
+          },
+          onRefused(failure) {
+            relay.interrupt(failure);
+            metered?.drop();
+          },
         });
   let noted = false;
   const noteOnce: RelayPlan['note'] = (status, error) => {
@@ -91,13 +105,14 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay 
       releaseCall(call);
     },
   });
+  const metered = meter === null ? null : new MeteredBody(relay, meter);
   gate.waiting.add(relay);
   // What never became a stream will not close either.
   relay.started.then(
     ({ kind }) => kind === 'collected' && gate.waiting.delete(relay),
     () => gate.waiting.delete(relay),
   );
-  return relay;
+  return { relay, listener: metered ?? relay };
 }
 
 /** A rewriting observer let nothing of it out; else the client got it, for it is upstream's own, and it is only counted. */

@@ -9,7 +9,7 @@ import type { CallMoney } from './call-money.ts';
 
 export interface MeterParts {
   readonly money: CallMoney;
-  readonly observer: StreamObserver;
+  readonly observer: Pick<StreamObserver, 'facts'>;
   /** Tokens in so many bytes of this model's output. */
   tokensIn(bytes: number): number;
   /** Our estimate of the prompt, until upstream counts it. */
@@ -42,6 +42,12 @@ export class StreamMeter {
     this.#checkpoint(produced, facts.usageSoFar);
     if (!this.#asking) this.#ask(produced);
     return produced <= money.allowedTokens;
+  }
+
+  /** Whether so many more bytes of output would still be held for. Asks for nothing. */
+  coversMore(bytes: number): boolean {
+    const { money, observer, tokensIn } = this.#parts;
+    return tokensIn(observer.facts().outputBytes + bytes) <= money.allowedTokens;
   }
 
   #ask(produced: number): void {

@@ -6,6 +6,8 @@ export interface GatedCall {
   say(words: number): void;
   /** Says so many tokens of our estimate, four bytes each, in one event. */
   blurt(tokens: number): void;
+  /** Says so many words and ends well, all in one write; usage says as many tokens. */
+  pour(words: number): void;
   /** Ends the stream well; usage says `outputTokens`. */
   finish(outputTokens: number): void;
   /** Ends it before its end. */
@@ -84,6 +86,10 @@ export function startGatedUpstream(): GatedUpstream {
           const call: GatedCall = {
             say: (words) => send(speaker.word(WORD).repeat(words)),
             blurt: (tokens) => send(speaker.word('blurt...'.repeat(Math.ceil(tokens / 2)))),
+            pour(words) {
+              send(speaker.word(WORD).repeat(words) + speaker.end(words));
+              controller.close();
+            },
             finish(outputTokens) {
               send(speaker.end(outputTokens));
               controller.close();
