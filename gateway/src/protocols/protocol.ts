@@ -62,6 +62,20 @@ export interface ObserverSettings {
   readonly fallbackId: string;
 }
 
+/**
+ * Puts the records of a stream together as the answer in one piece that the same call would have got. Carries members that
+ * nobody here knows. Numbers that a double cannot hold are rounded, save within arguments and untouched blocks of messages.
+ */
+export interface AnswerFold {
+  /** Takes a record that the observer of the same stream found to be no error. */
+  push(record: SseRecord): void;
+  /**
+   * JSON of the answer. `cut`: the stream was stopped before its end; then its reason is the format's word for a limit of
+   * tokens, and these are its counters. Throws CallFailure `upstream_nonsense` where what came is no answer.
+   */
+  finish(cut: Usage | null): string;
+}
+
 export interface Protocol {
   readonly name: ProtocolName;
   /** How it is translated to and from the other formats. */
@@ -69,6 +83,10 @@ export interface Protocol {
   checkRequest: RequestCheck;
   readAnswer(answer: unknown): AnswerReading;
   startObserver(settings: ObserverSettings): StreamObserver;
+  /** `fallbackId` as for an observer. */
+  startFold(fallbackId: string): AnswerFold;
+  /** Its word for an answer that a limit of tokens cut. */
+  readonly cutReason: string;
   /** The error body of a reply, JSON. */
   renderError(failure: CallFailure, requestId: string): string;
   /** The record that ends a stream which failed after its first byte. */
