@@ -12,7 +12,7 @@ import type { Gate } from './gate.ts';
 import { holdCall } from './hold-call.ts';
 import { replayOrBegin } from './idempotency.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
-import { planCall } from './plan-call.ts';
+import { planCall, planFold } from './plan-call.ts';
 import { readBody } from './read-body.ts';
 import { readCall } from './read-call.ts';
 import { readCredential } from './read-credential.ts';
@@ -59,7 +59,7 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     if (replayed !== null) return replayed;
     const holding = countOnly ? undefined : holdCall(routed);
     if (holding instanceof Promise) await holding;
-    const job = { ...routed, request, version, countOnly, sending };
+    const job = { ...routed, request, version, countOnly, sending: call.folded ? await planFold(routed) : sending };
     const begun = await dispatch(job);
     streams = begun.kind === 'stream';
     return await deliver(job, begun);

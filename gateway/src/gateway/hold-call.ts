@@ -33,32 +33,48 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
   const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), models: route.names };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs);
   const price = priceOf(routed, binding, account);
-  const asked = askFor(routed, binding, price, principal.holds ?? gate.settings.config.defaults.holds);
+  const mode = principal.holds ?? gate.settings.config.defaults.holds;
+  const asked = askFor(routed, binding, price, { mode, stream: facts.stream });
   const admitted = admitCall(desk.limits, asked.claim, Date.now());
   const take = (outcome: Admitted): void | Promise<void> => {
-    if (asked.claim.room === undefined || outcome.kind === 'admitted' || !isShortOfMoney(outcome.refusal))
-      return takeHold(routed, outcome, asked);
-    // Too little is left to meter what does not show: its worst case is held, or it is refused.
-    const strict = askFor(routed, binding, price, 'strict');
-    const again = admitCall(desk.limits, strict.claim, Date.now());
-    return again instanceof Promise
-      ? again.then((last) => takeHold(routed, last, strict))
-      : takeHold(routed, again, strict);
+    const other = outcome.kind === 'admitted' || !isShortOfMoney(outcome.refusal) ? null : askOtherwise(asked);
+    if (other === null) return takeHold(routed, outcome, asked);
+    const again = askFor(routed, binding, price, other);
+    // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
+    if (!asked.form.stream && again.slice.amount >= asked.slice.amount) return takeHold(routed, outcome, asked);
+    const last = admitCall(desk.limits, again.claim, Date.now());
+    return last instanceof Promise ? last.then((late) => takeHold(routed, late, again)) : takeHold(routed, last, again);
   };
   return admitted instanceof Promise ? admitted.then(take) : take(admitted);
 }
 
+/** How a call is held: `stream` says whether upstream streams it, so that it can be metered. */
+interface HoldForm {
+  readonly mode: HoldMode;
+  readonly stream: boolean;
+}
+
+/**
+ * Where money does not cover what was asked for. A stream of which too little is left to meter what does not show: its worst
+ * case. A plain call: the slice of a stream that is folded. Else nothing.
+ */
+function askOtherwise({ form, claim }: Asked): HoldForm | null {
+  if (form.stream) return claim.room === undefined ? null : { mode: 'strict', stream: true };
+  return { mode: form.mode, stream: true };
+}
+
 /** What a call asks of its limits, and what it holds where it gets it. */
 interface Asked {
+  readonly form: HoldForm;
   readonly price: Price | null;
   readonly wish: HoldWish | null;
   readonly slice: HoldSlice;
   readonly claim: LimitClaim;
 }
 
-function askFor(routed: RoutedCall, binding: readonly BindingCaps[], price: Price | null, mode: HoldMode): Asked {
+function askFor(routed: RoutedCall, binding: readonly BindingCaps[], price: Price | null, form: HoldForm): Asked {
   const { requestId: callId, principal } = routed.call;
-  const wish = price === null ? null : wishOf(routed, price, mode);
+  const wish = price === null ? null : wishOf(routed, price, form);
   const slice = wish === null ? NOTHING : chooseHold(wish);
   const claim = {
     callId,
@@ -68,19 +84,20 @@ function askFor(routed: RoutedCall, binding: readonly BindingCaps[], price: Pric
     amount: slice.amount,
   };
   const room = wish === null || !mayHideReasoning(routed) ? null : roomToMeter(wish, slice);
-  return { price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+  return { form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
 }
 
 function isShortOfMoney({ kind }: LimitRefusal): boolean {
   return kind === 'budget' || kind === 'balance';
 }
 
-function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { price, wish, slice }: Asked): void {
+function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { form, price, wish, slice }: Asked): void {
   if (admitted.kind === 'refused') {
     call.standing = admitted.standing;
     throw refusalOf(admitted.refusal);
   }
   const { admission } = admitted;
+  call.folded = form.stream && call.facts?.stream === false;
   call.standing = admission.standing;
   const { ledger, limits } = gate.desk;
   const draft = draftRecord(call, price?.version ?? null);
@@ -124,10 +141,10 @@ function priceOf(
   return null;
 }
 
-function wishOf(routed: RoutedCall, price: Price, mode: HoldMode): HoldWish {
+function wishOf(routed: RoutedCall, price: Price, { mode, stream }: HoldForm): HoldWish {
   return {
     mode,
-    stream: routed.call.facts?.stream === true,
+    stream,
     inputTokens: inputTokensOf(routed),
     outputTokensMax: outputTokensMax(routed),
     price,

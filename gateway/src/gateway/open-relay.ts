@@ -4,14 +4,13 @@ import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import { type Call, releaseCall } from './call.ts';
-import { estimateTokens } from './estimate-tokens.ts';
 import type { Gate } from './gate.ts';
 import { endStreamedRun } from './idempotency-end.ts';
 import { MeteredBody } from './metered-body.ts';
+import { openMeter } from './open-meter.ts';
 import { Outbox } from './outbox.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settle } from './settle.ts';
-import { StreamMeter } from './stream-meter.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { failureOfLateAnswer } from './upstream-outcome.ts';
 
@@ -43,24 +42,16 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   const upstream = call.route?.upstream;
   const credential = credentialOf(upstream);
   let outbox: Outbox | null = null;
-  const { money } = call;
-  const meter =
-    money === null || !money.isMetered
-      ? null
-      : new StreamMeter({
-          money,
-          observer: plan.observer,
-          tokensIn: (bytes) => gate.desk.ratio.tokensIn(upstream?.model ?? '', bytes),
-          inputTokens: estimateTokens(call.facts?.inputBytes ?? 0),
-          onGranted() {
-            outbox?.release();
-            metered?.goOn();
-          },
-          onRefused(failure) {
-            relay.interrupt(failure);
-            metered?.drop();
-          },
-        });
+  const meter = openMeter(call, gate, observer, {
+    onGranted() {
+      outbox?.release();
+      metered?.goOn();
+    },
+    onRefused(failure) {
+      relay.interrupt(failure);
+      metered?.drop();
+    },
+  });
   let noted = false;
   const noteOnce: RelayPlan['note'] = (status, error) => {
     if (!noted) note(status, error);

@@ -29,6 +29,7 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
   if (call.standing !== null) Object.assign(headers, limitHeaders(call.standing, call.protocol, Date.now()));
+  if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
   if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
 }

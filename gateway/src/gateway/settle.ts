@@ -102,7 +102,7 @@ function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): v
 }
 
 /** The usage that is charged, and where its numbers come from. */
-function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Books): Charge {
+export function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Pick<Books, 'desk'>): Charge {
   const left = failure === 'client_left' || failure === 'reader_too_slow';
   const ended = {
     endedBy:
@@ -110,7 +110,7 @@ function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Books): 
         ? 'complete'
         : left
           ? 'caller_left'
-          : failure === 'quota_exceeded'
+          : failure === 'quota_exceeded' && facts !== null
             ? 'extension_refused'
             : 'failed',
     dispatched: call.dispatched,
