@@ -204,6 +204,45 @@ test('a model without a price is served where the operator lets it pass, holds n
   expect(told).toEqual(['m']);
 });
 
+describe('a plain call whose worst case its money does not cover', () => {
+  const LONG: CallPlan = { facts: { outputTokensMax: 64_000 } };
+  const SLICE = 115n + 2_048n;
+
+  test.each([
+    ['covers a slice: it is held as a stream', SLICE, null],
+    ['covers none: it is refused', SLICE - 1n, 'quota_exceeded'],
+  ])('but a budget %s', async (_, amount, refusal) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(desk, LONG);
+    expect([held.refusal, held.call.folded]).toEqual([refusal, refusal === null]);
+    expect(ledger.kept).toEqual(refusal === null ? [`hold ${held.call.requestId} ${SLICE}`] : []);
+    expect(held.call.money?.isMetered ?? null).toBe(refusal === null ? true : null);
+  });
+
+  test('but a balance covers a slice is held as a stream, too', async () => {
+    const { desk } = openDesk([], { readAvailable: async () => SLICE });
+    expect((await hold(desk, { ...LONG, mode: 'prepaid' })).call.folded).toBe(true);
+  });
+
+  test('is held whole where its money does cover it', async () => {
+    const { desk } = openDesk([[KEY, budgetOf(64_115n)]]);
+    const { call } = await hold(desk, LONG);
+    expect([call.folded, call.money?.isMetered]).toEqual([false, false]);
+  });
+
+  test('takes the places and rates of one call', async () => {
+    const { desk, store } = openDesk([[KEY, { requestsPerMinute: 2, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, null]);
+    expect((await hold(desk, LONG)).refusal).toBe('rate_limited');
+    expect(store.size().calls).toBe(2);
+  });
+
+  test('is refused for a rate as any other', async () => {
+    const { desk } = openDesk([[KEY, { concurrency: 1, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, 'rate_limited']);
+  });
+});
+
 test('each rule that names the call binds it: by any name of the model, and whoever its end user is', async () => {
   const subjects: readonly Subject[] = [
     KEY,

@@ -63,7 +63,7 @@ export class MeteredBody implements ExchangeListener {
 
   /** What waited may be read, as far as it is covered now. */
   goOn(): void {
-    if (!this.#waits) return;
+    if (!this.#waits || !this.#meter.coversMore(0)) return;
     this.#waits = false;
     while (!this.#waits) {
       const span = this.#waiting.shift();

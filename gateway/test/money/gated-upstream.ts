@@ -10,8 +10,6 @@ export interface GatedCall {
   blurt(tokens: number): void;
   /** Says so many words and ends well, all in one write; usage says as many tokens. */
   pour(words: number): void;
-  /** Breaks the stream off. */
-  breakOff(): void;
   /** Ends the stream well; usage says `outputTokens`. */
   finish(outputTokens: number): void;
   /** Ends it before its end. */
@@ -95,7 +93,6 @@ export function startGatedUpstream(): GatedUpstream {
               send(speaker.word(WORD).repeat(words) + speaker.end(words));
               controller.close();
             },
-            breakOff: () => controller.close(),
             finish(outputTokens) {
               send(speaker.end(outputTokens));
               controller.close();

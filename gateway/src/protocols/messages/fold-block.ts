@@ -25,7 +25,8 @@ export class FoldedBlock {
   push(delta: JsonObject, json: string): void {
     this.#isTouched = true;
     const { type, ...members } = delta;
-    if (type === 'input_json_delta') this.#input += typeof members.partial_json === 'string' ? members.partial_json : '';
+    if (type === 'input_json_delta')
+      this.#input += typeof members.partial_json === 'string' ? members.partial_json : '';
     else if (type === 'citations_delta') this.#citations.push(new RawJson(memberText(json, 'citation') ?? 'null'));
     else if (type === 'signature_delta') Object.assign(this.#draft, members);
     else mergeDelta(this.#draft, members, SAID);

@@ -14,6 +14,7 @@ import { FoldedBlock } from './fold-block.ts';
 /** Reasons by which upstream itself cut the answer, in the middle of a call perhaps. */
 const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);
 
+/** A message names itself: it needs no id of ours. */
 export function startFold(): AnswerFold {
   return new MessagesFold();
 }
@@ -83,13 +84,16 @@ class MessagesFold implements AnswerFold {
 
   /** What it says of the message replaces what its start said. */
   #change({ type: _, delta, usage, ...others }: JsonObject): void {
+    if (this.#message === null) return;
     this.#message = { ...this.#message, ...others, ...asObject(delta) };
     this.#count(usage);
   }
 
   /** Cumulative: a later number replaces an earlier one. */
   #count(usage: unknown): void {
-    const told = Object.entries(asObject(usage) ?? {}).filter(([name, value]) => value !== null || !(name in this.#usage));
+    const told = Object.entries(asObject(usage) ?? {}).filter(
+      ([name, value]) => value !== null || !(name in this.#usage),
+    );
     this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
   }
 }
