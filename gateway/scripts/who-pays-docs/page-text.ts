@@ -52,6 +52,8 @@ export const NOTES = `## In words
   answer that broke off through no fault of the caller: its record has usage and cost, and the ledger has the cost as
   \`absorb\`. A caller who leaves pays as before.
 - **A stream notes how far it has come** every 5 seconds or 2,000 tokens of output, so a crash loses at most that much of a bill.
+- **An answer in one piece that outgrows its money** is delivered as far as it came, with the finish reason of a limit of
+  tokens and the header \`x-tollgate-cut: insufficient_quota\`: what is charged is what the caller got.
 - **A model without a price** is never charged as if it were free: \`cost_nano_usd\` is null. Where a balance or a budget
   would have to pay, the call is refused instead; with \`unpriced: allow\` in the configuration it is served and takes nothing
   from either. The log names each such model.

@@ -4,7 +4,7 @@ import { chainFilters } from '../generation/filters/chain.ts';
 import { stopAtTexts } from '../generation/filters/stop-texts.ts';
 import { ZERO_USAGE } from '../generation/usage.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
-import { calls, CONTEXT, DONE, delta, finish } from '../protocols/chat-completions/testing/chat-stream.ts';
+import { CONTEXT, calls, DONE, delta, finish } from '../protocols/chat-completions/testing/chat-stream.ts';
 import { messages } from '../protocols/messages/index.ts';
 import { recordsOf } from '../protocols/testing/outline-of.ts';
 import { foldTranslated } from './fold-translated.ts';

@@ -55,13 +55,17 @@ export class StreamMeter {
     const slice = money.dueSlice(produced);
     if (slice === null) return;
     this.#asking = true;
-    money.extend(slice).then(
+    const answered = money.extend(slice).then(
       (granted) => {
         this.#asking = false;
         this.#goOn(granted);
       },
       (cause: unknown) =>
         onRefused(new CallFailure('store_away', 'the call could not be paid for further; try again', { cause })),
+    );
+    // What waited is read here, outside of upstream's connection, which would have caught its fault.
+    answered.catch((cause: unknown) =>
+      onRefused(new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause })),
     );
   }
 

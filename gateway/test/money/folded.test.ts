@@ -87,18 +87,23 @@ interface Plain {
 }
 
 /** Sends the call; its answer comes when upstream has given it. */
-async function ask(customer: Customer, side: Side, model: string, signal?: AbortSignal): Promise<Plain> {
+async function ask(
+  customer: Customer,
+  side: Side,
+  model: string,
+  { signal, name }: { readonly signal?: AbortSignal; readonly name?: string } = {},
+): Promise<Plain> {
   const response = await fetch(`${gateway.url}${ENDPOINTS[side]}`, {
     method: 'POST',
-    headers: callHeaders(customer.key),
+    headers: callHeaders(customer.key, name === undefined ? {} : { 'idempotency-key': name }),
     body: JSON.stringify(bodyOf(model)),
     ...(signal === undefined ? {} : { signal }),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-async function start(customer: Customer, side: Side, host: Side, signal?: AbortSignal) {
-  const answer = ask(customer, side, `${host}-gated`, signal);
+async function start(customer: Customer, side: Side, host: Side, how: Parameters<typeof ask>[3] = {}) {
+  const answer = ask(customer, side, `${host}-gated`, how);
   // Looked at where it is awaited; a test that ends before is told of its own failure.
   answer.catch(() => undefined);
   return { answer, call: await upstream.next() };
@@ -193,7 +198,7 @@ for (const { side, host, words } of WAYS) {
     test('whose client leaves pays what came until then', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, 3 * SLICE_TOKENS));
       const leaving = new AbortController();
-      const { call } = await start(customer, side, host, leaving.signal);
+      const { call } = await start(customer, side, host, { signal: leaving.signal });
       call.say(1_800);
       await heldFor(customer, model, 2 * SLICE_TOKENS);
       leaving.abort();
@@ -229,6 +234,22 @@ for (const { side, host, words } of WAYS) {
     });
   });
 }
+
+test('an answer that was cut is given out again by its idempotency key, for nothing', async () => {
+  const customer = await newPrepaid(gateway, holdOf('chat-gated', SLICE_TOKENS));
+  const { answer, call } = await start(customer, 'chat', 'chat', { name: 'once' });
+  call.say(3_000);
+  const first = await answer;
+  const money = await moneyOf(gateway, customer);
+  const again = await ask(customer, 'chat', 'chat-gated', { name: 'once' });
+  const shown = ({ status, text, headers }: Plain) => [status, text, headers.get('x-tollgate-cut')];
+  expect(shown(again)).toEqual(shown(first));
+  expect([again.headers.get('x-tollgate-replayed'), first.headers.get('x-tollgate-cut')]).toEqual([
+    'true',
+    'insufficient_quota',
+  ]);
+  expect(await moneyOf(gateway, customer)).toEqual(money);
+});
 
 describe('a host that does not stream', () => {
   test.each(['chat', 'messages'] as const)('and says so: refused over %s as before, for nothing', async (side) => {
