@@ -237,7 +237,7 @@ describe('a plain call whose worst case its money does not cover', () => {
     expect(store.size().calls).toBe(2);
   });
 
-  test('is refused for a rate as any other', async () => {
+  test('is refused for a rate like every call', async () => {
     const { desk } = openDesk([[KEY, { concurrency: 1, ...budgetOf(9n * SLICE) }]]);
     expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, 'rate_limited']);
   });

@@ -9,6 +9,7 @@ const HEAD = { status: 200, headers: [], framing: 'close', lengthBytes: 0, keepA
 /** A reader for which each byte of an event's data is a byte of output, of which so many are held. */
 function rig(held: number) {
   const told: string[] = [];
+  const shares: number[] = [];
   const decoder = startSseDecoder();
   const state = { held, output: 0, largest: 0, text: '' };
   const reader: MeteredReader = {
@@ -28,9 +29,13 @@ function rig(held: number) {
     onCaughtUp: () => told.push('caught up'),
   };
   const coversMore = (bytes: number) => state.output + bytes <= state.held;
-  const body = new MeteredBody(reader, { covers: () => coversMore(0), coversMore });
+  const body = new MeteredBody(reader, {
+    covers: () => coversMore(0),
+    coversMore,
+    expect: (share) => shares.push(share),
+  });
   body.onHead(HEAD);
-  return { body, state, told };
+  return { body, state, told, shares };
 }
 
 const record = (size: number) => `data: ${'x'.repeat(size)}\n\n`;
@@ -53,6 +58,12 @@ test('a burst is read up to the first record that is not covered; the rest waits
   state.held = 8_000;
   body.goOn();
   expect([state.text, state.output, told.slice(-2)]).toEqual([text, 8_000, ['caught up', 'end']]);
+});
+
+test('of a burst it is told how much is still to be read', () => {
+  const { body, shares } = rig(10);
+  body.onBody(Buffer.from(record(4).repeat(9)));
+  expect(shares.slice(0, 2)).toEqual([8, 7 / 2]);
 });
 
 test('what is dropped is never read, and the end is told', () => {

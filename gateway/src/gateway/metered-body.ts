@@ -7,6 +7,7 @@ import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { UpstreamFailure } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { firstRecordEnd, lastRecordEnd } from '../wire/record-ends.ts';
+import { Backlog } from './backlog.ts';
 
 /** Who reads the stream. It is told how much waits, and when nothing does any more, to pause upstream. */
 export interface MeteredReader extends ExchangeListener {
@@ -17,6 +18,7 @@ export interface MeteredReader extends ExchangeListener {
 /** What is asked of a meter; see `StreamMeter`. */
 export interface BodyMeter {
   covers(): boolean;
+  expect(aheadShare: number): void;
   coversMore(bytes: number): boolean;
 }
 
@@ -26,14 +28,15 @@ const PIECE_BYTES_MIN = 512;
 export class MeteredBody implements ExchangeListener {
   readonly #reader: MeteredReader;
   readonly #meter: BodyMeter;
-  /** What came behind a record that is not covered yet. */
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
+  /** What came behind a record that is not covered yet: first the rest of what was being read, then copies, for a view keeps a whole read alive. */
+  #rest: Uint8Array | null = null;
+  readonly #waiting = new Backlog();
   #waits = false;
   /** What upstream ended with while something waited. */
   #ending: (() => void) | null = null;
   /** Read, but perhaps the beginning of a record that is still to be counted. */
   #uncountedBytes = 0;
+  #readBytes = 0;
 
   constructor(reader: MeteredReader, meter: BodyMeter) {
     this.#reader = reader;
@@ -49,8 +52,8 @@ export class MeteredBody implements ExchangeListener {
       this.#read(span);
       return;
     }
-    this.#waiting.push(span);
-    this.#tellOfMore(span.length);
+    this.#waiting.append(span);
+    this.#reader.onBacklog(this.#waitingBytes());
   }
 
   onEnd(): void {
@@ -66,10 +69,10 @@ export class MeteredBody implements ExchangeListener {
     if (!this.#waits || !this.#meter.coversMore(0)) return;
     this.#waits = false;
     while (!this.#waits) {
-      const span = this.#waiting.shift();
-      if (span === undefined) break;
-      this.#waitingBytes -= span.length;
-      this.#read(span);
+      const bytes = this.#rest ?? this.#waiting.shift();
+      this.#rest = null;
+      if (bytes === undefined) break;
+      this.#read(bytes);
     }
     if (this.#waits) return;
     this.#reader.onCaughtUp();
@@ -79,7 +82,8 @@ export class MeteredBody implements ExchangeListener {
 
   /** What waits is never read: the stream has ended for its reader. */
   drop(): void {
-    this.#waiting = [];
+    this.#rest = null;
+    this.#waiting.clear();
     this.#waits = false;
     this.#ending?.();
     this.#ending = null;
@@ -90,9 +94,15 @@ export class MeteredBody implements ExchangeListener {
     else tell();
   }
 
-  #tellOfMore(bytes: number): void {
-    this.#waitingBytes += bytes;
-    this.#reader.onBacklog(this.#waitingBytes);
+  #waitingBytes(): number {
+    return this.#waiting.byteCount + (this.#rest?.length ?? 0);
+  }
+
+  /** What is left of what was being read: before all that waits already. */
+  #keep(bytes: Uint8Array): void {
+    if (this.#waiting.byteCount === 0) this.#waiting.append(bytes);
+    else this.#rest = bytes;
+    this.#reader.onBacklog(this.#waitingBytes());
   }
 
   /** No byte of a stream makes more than one byte of output, so most reads are seen to be covered before they are read. */
@@ -103,18 +113,18 @@ export class MeteredBody implements ExchangeListener {
     }
     for (let from = 0; from < bytes.length; ) {
       const to = this.#pieceEnd(bytes, from);
+      this.#meter.expect((bytes.length - to + this.#waiting.byteCount) / (this.#readBytes + to - from));
       this.#hand(bytes, from, to);
       from = to;
       if (this.#meter.covers()) continue;
       this.#waits = true;
-      // Before what waits already: it came first.
-      if (from < bytes.length) this.#waiting.unshift(bytes.subarray(from));
-      this.#tellOfMore(bytes.length - from);
+      this.#keep(bytes.subarray(from));
       return;
     }
   }
 
   #hand(bytes: Uint8Array, from: number, to: number): void {
+    this.#readBytes += to - from;
     const end = lastRecordEnd(bytes, from, to);
     this.#uncountedBytes = end === from ? this.#uncountedBytes + to - from : to - end;
     this.#reader.onBody(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));

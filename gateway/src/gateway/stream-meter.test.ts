@@ -98,6 +98,18 @@ describe('a stream', () => {
     expect(ledger.kept).toEqual([]);
   });
 
+  test('of which much has come unread asks for all of it at once, or where that is too much for a slice', async () => {
+    const [rich, poor] = [await meter({ cap: SLICE * 9n }), await meter({ cap: SLICE * 3n })];
+    for (const { metered, come } of [rich, poor]) {
+      metered.expect(3);
+      expect(come(SLICE_TOKENS + 1)).toBe(false);
+      await answered();
+    }
+    expect(rich.ledger.kept).toContain(`extend req_1 #1 ${SLICE * 4n}`);
+    expect(poor.ledger.kept).toContain(`extend req_1 #1 ${SLICE}`);
+    expect([rich.told, poor.told]).toEqual([['granted'], ['granted']]);
+  });
+
   test('asks for one slice at a time', async () => {
     const { ledger, come } = await meter({ cap: SLICE * 9n });
     for (let bytes = (SLICE_TOKENS * 3) / 4; bytes < SLICE_TOKENS; bytes++) come(bytes);
