@@ -4,7 +4,7 @@ import { endUnendedCall } from './call-draft-row.ts';
 import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD } from './call-record-row.ts';
 import type { Reach } from './failpoints.ts';
 import type { LedgerBook } from './ledger-book.ts';
-import type { Operation } from './ledger-operations.ts';
+import type { MovementKind, Operation } from './ledger-operations.ts';
 import { StoreFailure } from './store-failure.ts';
 
 /** A refusal that came before anything was changed: nothing needs to be undone. */
@@ -17,6 +17,12 @@ export interface OpenHoldRow {
   readonly amount: string;
   readonly draft: string;
   readonly checkpoint: string | null;
+}
+
+interface MovedRow {
+  readonly account: string;
+  /** Decimal text. */
+  readonly amount: string;
 }
 
 export interface OperationKeeper {
@@ -36,8 +42,9 @@ const CHECKPOINT_HOLD = 'UPDATE open_hold SET checkpoint = ? WHERE call_id = ?';
 const CLOSE_HOLD = 'DELETE FROM open_hold WHERE call_id = ? AND account = ? AND amount = ?';
 const FIND_HOLD =
   'SELECT call_id, account, cast(amount AS TEXT) AS amount, draft, checkpoint FROM open_hold WHERE call_id = ?';
-const FIND_MOVEMENT =
-  'SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = ? AND nth = 0';
+/** The kind stands in the statement: for a bound one SQLite could not use the index, which has some kinds only. */
+const findMovementOf = (kind: MovementKind) =>
+  `SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = '${kind}' AND nth = 0`;
 
 /** Readies the statements; `epoch` is the one that holds are taken in. */
 export function createOperationKeeper(
@@ -53,7 +60,10 @@ export function createOperationKeeper(
   const checkpointHold = database.prepare(CHECKPOINT_HOLD);
   const closeHold = database.prepare(CLOSE_HOLD);
   const findHold = database.prepare<OpenHoldRow, [string]>(FIND_HOLD);
-  const findMovement = database.prepare<{ account: string; amount: string }, [string, string]>(FIND_MOVEMENT);
+  const findMovement = {
+    topup: database.prepare<MovedRow, [string]>(findMovementOf('topup')),
+    correct: database.prepare<MovedRow, [string]>(findMovementOf('correct')),
+  };
   const statements = [
     insertRecord,
     insertUnheld,
@@ -62,7 +72,7 @@ export function createOperationKeeper(
     checkpointHold,
     closeHold,
     findHold,
-    findMovement,
+    ...Object.values(findMovement),
   ];
 
   function hold([, call_id, account, amountText, at_ms, draft]: Extract<Operation, readonly ['h', ...unknown[]]>) {
@@ -118,7 +128,7 @@ export function createOperationKeeper(
     [, kind, id, account, amountText, at_ms, note]: Extract<Operation, readonly ['m', ...unknown[]]>,
     amount = BigInt(amountText),
   ) {
-    const before = findMovement.get(id, kind);
+    const before = findMovement[kind].get(id);
     if (before !== null) {
       if (before.account === account && before.amount === amountText) return;
       throw new CleanRefusal(

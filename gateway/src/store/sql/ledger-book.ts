@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
-import { hashEntry, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
+import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
 import { StoreFailure } from './store-failure.ts';
 
 /** An entry as whoever adds it gives it; the book knows the rest. */
@@ -77,6 +77,8 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
   let { seq, hash } = kept;
   let standings = new Map<string, Standing>();
   let changed = new Set<string>();
+  /** Binding copies them. */
+  const hashBytes = Buffer.alloc(32);
 
   function standingOf(account: string): Standing {
     const known = standings.get(account);
@@ -106,7 +108,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
       const entry = { seq: seq + 1, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note };
       const folded = foldBalance(balance, entry);
       if (typeof folded === 'string') throw new StoreFailure('refused', `The ledger refused a transfer: ${folded}.`);
-      const linked = hashEntry(hash, entry);
+      const linked = hashEntryInto(hashBytes, hash, entry);
       insertEntry.run(
         entry.seq,
         epoch,
@@ -115,11 +117,11 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
         nth,
         account,
         prepaid ? 1 : 0,
-        amount.toString(),
-        released.toString(),
+        amount,
+        released,
         at_ms,
         note,
-        Buffer.from(linked, 'hex'),
+        hashBytes,
       );
       seq = entry.seq;
       hash = linked;
@@ -129,8 +131,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
     finish() {
       for (const account of changed) {
         const { available, held, charged, absorbed, toppedUp } = standingOf(account).balance;
-        const amounts = [available, held, charged, absorbed, toppedUp].map(String);
-        if (keepBalance.run(account, ...amounts).changes !== 1) {
+        if (keepBalance.run(account, available, held, charged, absorbed, toppedUp).changes !== 1) {
           throw new Error(`the balance of the prepaid account ${account} would go below zero`);
         }
       }

@@ -86,6 +86,8 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await Promise.all([ledger.hold(heldCall('free', 0n)), ledger.hold(heldCall('over', 30n))]);
       await ledger.settle(settledCall('free', { held: 0n, output: 0 }));
       await ledger.settle(settledCall('over', { held: 30n, output: 20 }));
+      const again = settledCall('over', { held: 30n, output: 20 });
+      expect(await outcomeOf(ledger.settle(again))).toBe('conflict');
       expect(await balanceOf('default')).toMatchObject({ available: -30n, held: 0n, charged: 30n, absorbed: 10n });
       expect(rig.prove()).toEqual({ entries: 5, calls: 2, problem: null });
     });
@@ -198,6 +200,11 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.hold(heldCall('a', LARGEST + 1n, 'paid')))).toBe('refused');
       await ledger.hold(heldCall('a', LARGEST - 1n, 'paid'));
       expect(await balanceOf('paid')).toMatchObject({ available: 1n, held: LARGEST - 1n });
+      // The balance would fit here, the amount itself does not.
+      const lowest = { ...MOVEMENT, account: 'default', amount: -LARGEST - 1n };
+      expect(await ledger.correct({ ...lowest, id: 'm3' })).toMatchObject({ available: -LARGEST - 1n });
+      expect(await outcomeOf(ledger.correct({ ...lowest, id: 'm4', amount: 2n * LARGEST + 1n }))).toBe('refused');
+      expect(await balanceOf('default')).toMatchObject({ available: -LARGEST - 1n });
     });
 
     test('one that is refused takes none of those beside it with it', async () => {

@@ -1,0 +1,71 @@
+/** Checks that a ledger kept before the index became partial goes on as it was, and that whoever looks into the index finds it. */
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { outcomeOf } from '../testing/ledger-contract.ts';
+import { heldCall, settledCall } from '../testing/sample-call.ts';
+import { databasePath, openWriteConnection } from './connection.ts';
+import { keepBatch } from './keep-batch.ts';
+import { createOperationKeeper } from './keep-operations.ts';
+import { openLedgerBook } from './ledger-book.ts';
+import { takeEpoch } from './ledger-epoch.ts';
+import { keepHold, keepMovement, keepSettlement, type Operation } from './ledger-operations.ts';
+import { migrate } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { openLedgerRig } from './testing/open-ledger-rig.ts';
+import { temporaryFolders } from './testing/temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+const reach = () => undefined;
+
+/** A data folder whose database is of version 5 and has kept the operations. */
+function folderOfVersion5(operations: readonly Operation[]): string {
+  const dataDir = newFolder();
+  const database = openWriteConnection(databasePath(dataDir));
+  migrate(database, 1, MIGRATIONS.slice(0, 5));
+  const epoch = takeEpoch(database, 1);
+  const book = openLedgerBook(database, epoch.id, epoch.seal);
+  const keeper = createOperationKeeper(database, book, epoch.id, reach);
+  expect(keepBatch(database, { book, keeper, reach }, operations, 2)).toEqual([]);
+  keeper.close();
+  book.close();
+  database.close();
+  return dataDir;
+}
+
+test('a ledger of version 5 holds after the step, and counts nothing twice', async () => {
+  const topup = { id: 'm1', account: 'default', amount: 1_000n, note: null, at_ms: 5 };
+  const correction = { ...topup, amount: -7n };
+  const settlement = settledCall('over', { held: 30n, output: 20 });
+  const dataDir = folderOfVersion5([
+    keepMovement('topup', topup),
+    keepMovement('correct', correction),
+    keepHold(heldCall('over', 30n)),
+    keepSettlement(settlement),
+    keepHold(heldCall('open', 9n)),
+  ]);
+  const rig = await openLedgerRig(dataDir);
+  expect(rig.prove()).toEqual({ entries: 7, calls: 2, problem: null });
+  const { ledger } = rig;
+  await ledger.topup(topup);
+  await ledger.correct(correction);
+  for (const id of ['over', 'open']) expect(await outcomeOf(ledger.hold(heldCall(id, 30n)))).toBe('conflict');
+  expect(await outcomeOf(ledger.settle(settlement))).toBe('conflict');
+  expect(await ledger.readBalances()).toMatchObject([
+    { available: 963n, held: 0n, charged: 30n, absorbed: 10n, toppedUp: 1_000n },
+  ]);
+  expect(rig.prove()).toEqual({ entries: 7, calls: 2, problem: null });
+  await rig.close();
+});
+
+test('an entry of a kind that is looked for by its call or movement is found in the index', () => {
+  const database = new Database(':memory:', { strict: true });
+  migrate(database, 1);
+  const planOf = (kind: string) =>
+    database
+      .query<{ detail: string }, []>(
+        `EXPLAIN QUERY PLAN SELECT amount FROM ledger_entry WHERE ref = 'a' AND kind = '${kind}' AND nth = 0`,
+      )
+      .get()?.detail;
+  for (const kind of ['topup', 'correct', 'absorb']) expect(planOf(kind)).toContain('USING INDEX ledger_entry_once');
+  expect(planOf('hold')).toBe('SCAN ledger_entry');
+});
