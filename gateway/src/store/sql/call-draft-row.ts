@@ -23,16 +23,18 @@ const MEMBERS = [
 const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
 
 /** A draft's values in the order of `MEMBERS`. */
-export type DraftValues = readonly (string | number | boolean | null)[];
+type DraftValues = readonly (string | number | boolean | null)[];
 /** A checkpoint's cost as decimal text, then its counters. */
-export type CheckpointValues = readonly [cost: string, ...counters: number[]];
+type CheckpointValues = readonly [cost: string, ...counters: number[]];
 
-export function draftValues(draft: CallDraft): DraftValues {
-  return MEMBERS.map((member) => draft[member]);
+/** The draft as JSON text. */
+export function renderDraft(draft: CallDraft): string {
+  return JSON.stringify(MEMBERS.map((member) => draft[member]) satisfies DraftValues);
 }
 
-export function checkpointValues({ cost, usage }: Checkpoint): CheckpointValues {
-  return [cost.toString(), ...COUNTERS.map((counter) => usage[counter])];
+/** The checkpoint as JSON text. */
+export function renderCheckpoint({ cost, usage }: Checkpoint): string {
+  return JSON.stringify([cost.toString(), ...COUNTERS.map((counter) => usage[counter])] satisfies CheckpointValues);
 }
 
 /** What a call that nobody ended comes to. */
@@ -44,7 +46,7 @@ export interface UnendedCall {
 
 /**
  * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. `draft` and
- * `checkpoint` are the JSON lists of the values above. How long it ran is not known, so `duration_ms` is 0.
+ * `checkpoint` are as rendered above. How long it ran is not known, so `duration_ms` is 0.
  */
 export function endUnendedCall(draft: string, checkpoint: string | null, error: string): UnendedCall {
   const values = JSON.parse(draft) as DraftValues;

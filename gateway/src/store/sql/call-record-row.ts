@@ -41,11 +41,16 @@ export const INSERT_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')
 export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) SELECT ${COLUMNS.map(() => '?').join(', ')}
   WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
 
-/** A record's values in the order of the insert statement. */
-export type CallRecordValues = readonly (string | number | null)[];
+/** A record's values in the order of the insert statement, but for the last, its attempts. */
+export type CallRecordValues = readonly [
+  request_id: string,
+  at_ms: number,
+  account: string,
+  ...rest: (string | number | null)[],
+];
 
 /**
- * The record's values in the order of the insert statement. `cost_nano_usd` stays a decimal string, which the strict
+ * The record's values in the order of the insert statement, to be followed by its attempts. `cost_nano_usd` stays a decimal string, which the strict
  * integer column turns into 64 bits exactly, or refuses.
  */
 export function callRecordValues(record: CallRecord): CallRecordValues {
@@ -79,8 +84,12 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.cost_nano_usd,
     record.ttfb_ms,
     record.duration_ms,
-    JSON.stringify(record.attempts),
   ];
+}
+
+/** The last value of the insert statement, as JSON text. */
+export function renderAttempts({ attempts }: CallRecord): string {
+  return JSON.stringify(attempts);
 }
 
 /** The record that a row holds; `cost_nano_usd` must have been read as text. */

@@ -1,7 +1,7 @@
 /** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
 import type { Database } from 'bun:sqlite';
 import { endUnendedCall } from './call-draft-row.ts';
-import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD } from './call-record-row.ts';
+import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD, renderAttempts } from './call-record-row.ts';
 import type { Reach } from './failpoints.ts';
 import type { LedgerBook } from './ledger-book.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
@@ -79,7 +79,7 @@ export function createOperationKeeper(
     const transfer = { kind: 'hold', account, amount: BigInt(amountText), released: 0n } as const;
     const folded = book.fold(transfer);
     if (typeof folded === 'string') throw new CleanRefusal('refused', `The call ${call_id} was not held: ${folded}.`);
-    if (openHold.run(call_id, epoch, account, amountText, JSON.stringify(draft)).changes !== 1) {
+    if (openHold.run(call_id, epoch, account, amountText, draft).changes !== 1) {
       throw new CleanRefusal('conflict', `The call ${call_id} is held or settled already.`);
     }
     reach('after-hold-insert');
@@ -102,9 +102,10 @@ export function createOperationKeeper(
   }
 
   function settle(
-    [, call_id, account, posted, released, absorbed, record]: Extract<Operation, readonly ['s', ...unknown[]]>,
+    [, posted, released, absorbed, record, attempts]: Extract<Operation, readonly ['s', ...unknown[]]>,
     nowMs: number,
   ) {
+    const [call_id, , account] = record;
     const amount = BigInt(posted);
     const rest = BigInt(released);
     if (closeHold.run(call_id, account, (amount + rest).toString()).changes !== 1) {
@@ -120,7 +121,7 @@ export function createOperationKeeper(
     if (borne > 0n) book.add({ ...common, kind: 'absorb', amount: borne, released: 0n });
     book.add({ ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest });
     reach('after-post');
-    insertRecord.run(...record);
+    insertRecord.run(...record, attempts);
     reach('after-record');
   }
 
@@ -148,13 +149,13 @@ export function createOperationKeeper(
     return open;
   }
 
-  function endUnended({ call_id, account, amount, draft, checkpoint }: OpenHoldRow, error: string, nowMs: number) {
+  function endUnended({ amount, draft, checkpoint }: OpenHoldRow, error: string, nowMs: number) {
     const { record, cost } = endUnendedCall(draft, checkpoint, error);
     const held = BigInt(amount);
     const posted = cost < held ? cost : held;
     const released = (held - posted).toString();
     const absorbed = (cost - posted).toString();
-    settle(['s', call_id, account, posted.toString(), released, absorbed, callRecordValues(record)], nowMs);
+    settle(['s', posted.toString(), released, absorbed, callRecordValues(record), renderAttempts(record)], nowMs);
     return posted > 0n ? ('posted' as const) : ('voided' as const);
   }
 
@@ -162,7 +163,7 @@ export function createOperationKeeper(
     keep(operation, nowMs) {
       switch (operation[0]) {
         case 'r':
-          if (insertUnheld.run(...operation[1], operation[1][0] ?? null).changes !== 1) {
+          if (insertUnheld.run(...operation[1], operation[2], operation[1][0]).changes !== 1) {
             throw new CleanRefusal(
               'conflict',
               `The call ${operation[1][0]} holds money; its record comes with its settlement.`,
@@ -174,7 +175,7 @@ export function createOperationKeeper(
         case 'e':
           return extend(operation[1], operation[2], operation[3], nowMs);
         case 'c':
-          if (checkpointHold.run(JSON.stringify(operation[2]), operation[1]).changes !== 1) requireHold(operation[1]);
+          if (checkpointHold.run(operation[2], operation[1]).changes !== 1) requireHold(operation[1]);
           return;
         case 's':
           return settle(operation, nowMs);

@@ -8,8 +8,8 @@ import { createOperationKeeper } from './keep-operations.ts';
 import { keepWrites } from './keep-writes.ts';
 import { openLedgerBook } from './ledger-book.ts';
 import { type Epoch, readLastEpoch, takeEpoch } from './ledger-epoch.ts';
-import type { Operation } from './ledger-operations.ts';
 import { migrate } from './migrate.ts';
+import { parseOperations } from './operation-batch.ts';
 import { type Recovered, recoverHolds } from './recover-holds.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import type { OpenRequest, WriterReply, WriteStatement } from './writer-messages.ts';
@@ -18,8 +18,8 @@ export interface WriterDatabase {
   readonly epoch: number;
   /** What calls of the processes before held; nothing where the database was opened anew within an epoch. */
   readonly recovered: Recovered;
-  /** Keeps a JSON list of operations; answers once all that it does not name as failed is durable. */
-  keepOperations(list: string): WriterReply;
+  /** Keeps a batch of operations, as `renderOperations` made it; answers once all that it does not name as failed is durable. */
+  keepOperations(batch: string): WriterReply;
   /** As `keepOperations`, for administrative writes. */
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** @throws the fault that still keeps the disk from taking writes. */
@@ -93,9 +93,9 @@ function writerDatabase(
   return {
     epoch,
     recovered,
-    keepOperations(list) {
+    keepOperations(batch) {
       try {
-        const refused = keepBatch(database, tools, JSON.parse(list) as Operation[], Date.now());
+        const refused = keepBatch(database, tools, parseOperations(batch), Date.now());
         return refused.length === 0 ? true : { failed: null, refused, writes: [] };
       } catch (fault) {
         const { kind, message } = nameSqliteFault(fault);

@@ -3,6 +3,7 @@
  * That is group commit without a timer. Knows no SQL.
  */
 import type { Operation } from './ledger-operations.ts';
+import { renderOperations } from './operation-batch.ts';
 import { StoreFailure } from './store-failure.ts';
 import { openWriterLink, type WriterPlace } from './writer-link.ts';
 import {
@@ -72,7 +73,7 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
       else setImmediate(pump);
     };
     if (operations.length > 0) {
-      link.request(JSON.stringify(operations), (reply) => {
+      link.request(renderOperations(operations), (reply) => {
         settleOperations(operationSettlers, reply);
         goOn();
       });
