@@ -3,10 +3,9 @@ import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import type { CallDraft, Checkpoint } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
 
+/** Call and account stand in the hold's own columns. */
 const MEMBERS = [
-  'request_id',
   'at_ms',
-  'account',
   'workspace',
   'key_id',
   'key_name',
@@ -37,6 +36,14 @@ export function renderCheckpoint({ cost, usage }: Checkpoint): string {
   return JSON.stringify([cost.toString(), ...COUNTERS.map((counter) => usage[counter])] satisfies CheckpointValues);
 }
 
+/** The row of a hold that nobody ended; `draft` and `checkpoint` as rendered above. */
+export interface UnendedHold {
+  readonly call_id: string;
+  readonly account: string;
+  readonly draft: string;
+  readonly checkpoint: string | null;
+}
+
 /** What a call that nobody ended comes to. */
 export interface UnendedCall {
   readonly record: CallRecord;
@@ -45,12 +52,13 @@ export interface UnendedCall {
 }
 
 /**
- * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. `draft` and
- * `checkpoint` are as rendered above. How long it ran is not known, so `duration_ms` is 0.
+ * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. How long
+ * it ran is not known, so `duration_ms` is 0.
  */
-export function endUnendedCall(draft: string, checkpoint: string | null, error: string): UnendedCall {
+export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedHold, error: string): UnendedCall {
   const values = JSON.parse(draft) as DraftValues;
-  const members = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]])) as unknown as CallDraft;
+  const kept = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]]));
+  const members = { ...kept, request_id: call_id, account } as unknown as CallDraft;
   const [costText, ...counters] = checkpoint === null ? ['0'] : (JSON.parse(checkpoint) as CheckpointValues);
   const cost = BigInt(costText);
   const usage: Usage =

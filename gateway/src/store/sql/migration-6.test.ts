@@ -17,8 +17,8 @@ import { temporaryFolders } from './testing/temporary-folder.ts';
 const newFolder = temporaryFolders();
 const reach = () => undefined;
 
-/** A data folder whose database is of version 5 and has kept the operations. */
-function folderOfVersion5(operations: readonly Operation[]): string {
+/** A data folder whose database is of version 5 and has kept the operations; `draft` is that of the call that goes on. */
+function folderOfVersion5(operations: readonly Operation[], draft: readonly unknown[]): string {
   const dataDir = newFolder();
   const database = openWriteConnection(databasePath(dataDir));
   migrate(database, 1, MIGRATIONS.slice(0, 5));
@@ -26,6 +26,7 @@ function folderOfVersion5(operations: readonly Operation[]): string {
   const book = openLedgerBook(database, epoch.id, epoch.seal);
   const keeper = createOperationKeeper(database, book, epoch.id, reach);
   expect(keepBatch(database, { book, keeper, reach }, operations, 2)).toEqual([]);
+  expect(database.run('UPDATE open_hold SET draft = ?', [JSON.stringify(draft)]).changes).toBe(1);
   keeper.close();
   book.close();
   database.close();
@@ -36,15 +37,22 @@ test('a ledger of version 5 holds after the step, and counts nothing twice', asy
   const topup = { id: 'm1', account: 'default', amount: 1_000n, note: null, at_ms: 5 };
   const correction = { ...topup, amount: -7n };
   const settlement = settledCall('over', { held: 30n, output: 20 });
-  const dataDir = folderOfVersion5([
+  const open = heldCall('open', 9n);
+  const { request_id, at_ms, account, ...rest } = open.draft;
+  const operations = [
     keepMovement('topup', topup),
     keepMovement('correct', correction),
     keepHold(heldCall('over', 30n)),
     keepSettlement(settlement),
-    keepHold(heldCall('open', 9n)),
-  ]);
+    keepHold(open),
+  ];
+  const dataDir = folderOfVersion5(operations, [request_id, at_ms, account, ...Object.values(rest)]);
   const rig = await openLedgerRig(dataDir);
   expect(rig.prove()).toEqual({ entries: 7, calls: 2, problem: null });
+  expect((await rig.readCalls()).find((record) => record.request_id === 'open')).toMatchObject({
+    ...open.draft,
+    status: 500,
+  });
   const { ledger } = rig;
   await ledger.topup(topup);
   await ledger.correct(correction);

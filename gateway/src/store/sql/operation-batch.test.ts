@@ -52,7 +52,7 @@ test('texts are not escaped: each is a line of its own', () => {
     keepRecord(sampleRecord('b')),
   ]);
   const [, draft, attempts, ...rest] = batch.split('\n');
-  expect(draft).toStartWith('["a",');
+  expect(draft).toStartWith('[1790000000000,"default",');
   expect(JSON.parse(attempts ?? '')).toEqual(sampleRecord('b').attempts);
   expect(rest).toEqual([]);
 });
