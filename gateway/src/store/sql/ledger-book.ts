@@ -35,7 +35,10 @@ export interface LedgerBook {
   begin(): void;
   /** The balance after a transfer, or why it cannot be made. Changes nothing. @throws StoreFailure for an unknown account. */
   fold(transfer: Omit<Transfer, 'prepaid'>): Balance | string;
-  /** @throws StoreFailure `refused` where the account does not bear it; the database's fault where the entry is there already. */
+  /**
+   * Of a call's hold, extension or end the caller makes sure that it is added once. @throws StoreFailure `refused` where the
+   * account does not bear it; the database's fault where a movement or an absorb is there already.
+   */
   add(entry: NewEntry): void;
   /** Writes balances and seals; the last thing before the commit. */
   finish(): void;

@@ -17,11 +17,20 @@ import { temporaryFolders } from './testing/temporary-folder.ts';
 const newFolder = temporaryFolders();
 const reach = () => undefined;
 
-/** A data folder whose database is of version 5 and has kept the operations; `draft` is that of the call that goes on. */
-function folderOfVersion5(operations: readonly Operation[], draft: readonly unknown[]): string {
+const latest = MIGRATIONS.at(-1)?.version;
+
+/**
+ * A data folder whose database kept the operations without the step, and took it then; `draft` is that of the call that goes
+ * on. The steps after it are there from the start, for today's statements need their columns.
+ */
+function folderBroughtTo6(operations: readonly Operation[], draft: readonly unknown[]): string {
   const dataDir = newFolder();
   const database = openWriteConnection(databasePath(dataDir));
-  migrate(database, 1, MIGRATIONS.slice(0, 5));
+  migrate(
+    database,
+    1,
+    MIGRATIONS.filter(({ version }) => version !== 6),
+  );
   const epoch = takeEpoch(database, 1);
   const book = openLedgerBook(database, epoch.id, epoch.seal);
   const keeper = createOperationKeeper(database, book, epoch.id, reach);
@@ -29,6 +38,13 @@ function folderOfVersion5(operations: readonly Operation[], draft: readonly unkn
   expect(database.run('UPDATE open_hold SET draft = ?', [JSON.stringify(draft)]).changes).toBe(1);
   keeper.close();
   book.close();
+  database.run('PRAGMA user_version = 5');
+  migrate(
+    database,
+    3,
+    MIGRATIONS.filter(({ version }) => version <= 6),
+  );
+  database.run(`PRAGMA user_version = ${latest}`);
   database.close();
   return dataDir;
 }
@@ -46,7 +62,7 @@ test('a ledger of version 5 holds after the step, and counts nothing twice', asy
     keepSettlement(settlement),
     keepHold(open),
   ];
-  const dataDir = folderOfVersion5(operations, [request_id, at_ms, account, ...Object.values(rest)]);
+  const dataDir = folderBroughtTo6(operations, [request_id, at_ms, account, ...Object.values(rest)]);
   const rig = await openLedgerRig(dataDir);
   expect(rig.prove()).toEqual({ entries: 7, calls: 2, problem: null });
   expect((await rig.readCalls()).find((record) => record.request_id === 'open')).toMatchObject({
