@@ -42,7 +42,7 @@ async function measureSpends(store: Store): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const startMs = performance.now();
     const keys = Array.from({ length: 100 }, (_, index) => bind(totalOf(1n), { id: `key_${index}` }));
-    const reading = Promise.all(keys.map((binding) => store.readSpend(binding, () => [])));
+    const reading = Promise.all(keys.map((binding) => store.readSpend(binding, () => [], [])));
     const turn = await longestTurn(reading);
     const spent = (await reading).reduce((sum, one) => sum + one, 0n);
     say(`spends of 100 keys (${spent} nano-USD): ${sinceMs(startMs)} ms, ${turn}`);

@@ -64,7 +64,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         failure === null
           ? log.warn('call records can be written again')
           : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
+      onSpoolProblem: (problem) => log.error({ problem }, 'not all that calls asked for could be kept in the spool'),
+      onSpoolDrained: (calls) => log.warn({ calls }, 'the ends of calls came from the spool into the ledger'),
     });
+    const { settled: drained } = store.drained;
+    if (drained > 0)
+      log.warn({ calls: drained }, 'the ends of calls came from the spool of the last start into the ledger');
     closers.push(() => store.close());
     closers.push(
       startSweeping(store.idempotency, (cause) =>

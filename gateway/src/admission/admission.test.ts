@@ -17,6 +17,7 @@ function far(store: LimitStore): LimitStore {
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
     credit: async (account, amount) => store.credit(account, amount),
+    beginSeed: async (binding) => store.beginSeed(binding),
     seedBudget: async (binding, settled) => store.seedBudget(binding, settled),
     seedBalance: async (account, available) => store.seedBalance(account, available),
     forgetBudget: async (subject) => store.forgetBudget(subject),

@@ -4,6 +4,7 @@
  */
 import {
   type BindingCaps,
+  type CallSubjects,
   type Caps,
   EVERY_END_USER,
   endUserSubject,
@@ -11,17 +12,6 @@ import {
   type SubjectKind,
 } from '../store/limits-port.ts';
 import { windowAt } from './window.ts';
-
-/** Whom a call is made for, and with what. */
-export interface CallSubjects {
-  readonly keyId: string;
-  readonly workspaceId: string;
-  readonly accountId: string;
-  /** As the caller named him; null: nobody in particular. */
-  readonly endUser: string | null;
-  /** Every public name of the model: a rule under any of them binds it. */
-  readonly models: readonly string[];
-}
 
 export interface LimitRules {
   get(subject: Subject): Caps | null;

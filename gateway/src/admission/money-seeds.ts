@@ -7,8 +7,8 @@ import type { BindingCaps, LimitStore } from '../store/limits-port.ts';
 
 /** Reads of what is durable. Nano-USD. */
 export interface MoneySource {
-  /** What calls of the subject that arrived within the window have been charged. */
-  readSettled(binding: BindingCaps): Promise<bigint>;
+  /** What calls of the subject that arrived within the window have been charged, but for those named. */
+  readSettled(binding: BindingCaps, exceptCalls: readonly string[]): Promise<bigint>;
   /** What the account has beside its open holds. */
   readAvailable(account: string): Promise<bigint>;
 }
@@ -44,7 +44,11 @@ export function createMoneySeeds(store: LimitStore, source: MoneySource, ticksMa
   const seedBudgetAhead = (binding: BindingCaps) =>
     once(
       `${binding.subject.kind} ${binding.caps.budget?.window} ${binding.windowStartMs} ${binding.subject.id}`,
-      async () => store.seedBudget(binding, await source.readSettled(binding)),
+      async () => {
+        const begun = store.beginSeed(binding);
+        const exceptCalls = begun instanceof Promise ? await begun : begun;
+        await store.seedBudget(binding, await source.readSettled(binding, exceptCalls));
+      },
     );
   return {
     seedBudgetAhead,

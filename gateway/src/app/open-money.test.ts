@@ -63,7 +63,15 @@ let count = 0;
 async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
   const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, models: [model] };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, nowMs);
-  const claim = { callId: `req_asked_${count++}`, binding, prepaidAccount: 'team', tokens: 0, amount };
+  const claim = {
+    callId: `req_asked_${count++}`,
+    subjects,
+    arrivedMs: nowMs,
+    binding,
+    prepaidAccount: 'team',
+    tokens: 0,
+    amount,
+  };
   const admitted = await admitCall(desk.limits, claim, nowMs);
   return admitted.kind === 'refused' ? admitted.refusal.kind : admitted.admission;
 }
@@ -140,6 +148,17 @@ describe('a configuration that is reloaded', () => {
     opened.bindModels(namesWith('alias'));
     expect(await ask(opened, 29n, 'house')).not.toBeString();
   });
+});
+
+test('a budget that is set while calls run has what they hold, and what others were charged', async () => {
+  const opened = await open();
+  const running = await ask(opened, 30n, 'alias');
+  if (typeof running === 'string') throw new Error(running);
+  const alias: Subject = { kind: 'model', id: 'alias' };
+  opened.desk.rules.put(alias, { ...NO_CAPS, budget: { window: 'total', amount: 60n } });
+  expect(await ask(opened, 11n, 'alias')).toBe('budget');
+  expect(await ask(opened, 5n, 'alias')).not.toBeString();
+  expect([await running.extend(6n, Date.now()), await running.extend(5n, Date.now())]).toEqual([false, true]);
 });
 
 test('a budget that reaches a mark is told of, in dollars', async () => {

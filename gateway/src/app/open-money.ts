@@ -11,6 +11,7 @@ import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
 import { createPromptCounter } from '../gateway/prompt-counter.ts';
 import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { BudgetReached, Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
@@ -75,7 +76,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     onNewAmount: (subject, amount) => limits.capBudget(subject, amount),
   });
   const seeds = createMoneySeeds(limits, {
-    readSettled: (binding) => store.readSpend(sinceMade(binding, directory), namesOfModel),
+    readSettled: (binding, exceptCalls) => store.readSpend(sinceMade(binding, directory), namesOfModel, exceptCalls),
     async readAvailable(account) {
       const found = (await store.ledger.readBalances()).find((balance) => balance.account === account);
       return found?.available ?? 0n;
@@ -94,7 +95,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
   let closed = false;
   const drift = new DriftWatch({ counter: createPromptCounter(), tell: (found) => tellDrift(log, found) });
   const sweeping = setInterval(() => {
-    const lost = limits.sweep(Date.now());
+    const lost = limits.sweep(steadyNowMs());
     if (lost > 0) log.error({ lost }, 'calls were never ended: what they held of their limits was given back');
   }, SWEEP_MS);
   return {

@@ -5,6 +5,7 @@ import type { Price } from '../billing/price.ts';
 import { priceAt } from '../billing/price-book.ts';
 import { chooseHold, type HoldSlice, type HoldWish, roomToMeter } from '../billing/reserve.ts';
 import { CallFailure } from '../errors/call-failure.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
 import type { HoldMode } from '../store/ports.ts';
 import { CallMoney } from './call-money.ts';
@@ -33,16 +34,17 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
   const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), models: route.names };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs);
   const price = priceOf(routed, binding, account);
+  const of = { subjects, arrivedMs: call.atMs, binding };
   const mode = principal.holds ?? gate.settings.config.defaults.holds;
-  const asked = askFor(routed, binding, price, { mode, stream: facts.stream });
-  const admitted = admitCall(desk.limits, asked.claim, Date.now());
+  const asked = askFor(routed, of, price, { mode, stream: facts.stream });
+  const admitted = admitCall(desk.limits, asked.claim, steadyNowMs());
   const take = (outcome: Admitted): void | Promise<void> => {
     const other = outcome.kind === 'admitted' || !isShortOfMoney(outcome.refusal) ? null : askOtherwise(asked);
     if (other === null) return takeHold(routed, outcome, asked);
-    const again = askFor(routed, binding, price, other);
+    const again = askFor(routed, of, price, other);
     // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
     if (!asked.form.stream && again.slice.amount >= asked.slice.amount) return takeHold(routed, outcome, asked);
-    const last = admitCall(desk.limits, again.claim, Date.now());
+    const last = admitCall(desk.limits, again.claim, steadyNowMs());
     return last instanceof Promise ? last.then((late) => takeHold(routed, late, again)) : takeHold(routed, last, again);
   };
   return admitted instanceof Promise ? admitted.then(take) : take(admitted);
@@ -72,13 +74,18 @@ interface Asked {
   readonly claim: LimitClaim;
 }
 
-function askFor(routed: RoutedCall, binding: readonly BindingCaps[], price: Price | null, form: HoldForm): Asked {
+function askFor(
+  routed: RoutedCall,
+  of: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>,
+  price: Price | null,
+  form: HoldForm,
+): Asked {
   const { requestId: callId, principal } = routed.call;
   const wish = price === null ? null : wishOf(routed, price, form);
   const slice = wish === null ? NOTHING : chooseHold(wish);
   const claim = {
     callId,
-    binding,
+    ...of,
     prepaidAccount: principal?.account.mode === 'prepaid' ? principal.account.id : null,
     tokens: wish?.inputTokens ?? inputTokensOf(routed),
     amount: slice.amount,

@@ -1,10 +1,9 @@
 /** Owns what is known of a key's limits at a moment: the rules that bind it, what their budgets have left, the balance. */
 
-import type { CallSubjects } from '../admission/limit-rules.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Ledger } from '../store/ledger-port.ts';
-import type { BindingCaps, BudgetState, LimitStore } from '../store/limits-port.ts';
+import type { BindingCaps, BudgetState, CallSubjects, LimitStore } from '../store/limits-port.ts';
 
 export interface KeyStanding {
   /** The rules that bind every call of the key, whatever its model and end user. `budget`: null where the rule has none. */

@@ -67,6 +67,7 @@ function readNow(store: MemoryLimits, binding: BindingCaps): BudgetState | null 
 function answeringLater(store: LimitStore): LimitStore {
   return {
     ...store,
+    beginSeed: async (binding) => store.beginSeed(binding),
     acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),

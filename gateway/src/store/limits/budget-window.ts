@@ -17,7 +17,7 @@ export interface WindowState {
   held: bigint;
   /** False: it must be seeded before it admits; running calls go on with what was known. */
   known: boolean;
-  /** What calls were charged that ended while it was not known: what is read meanwhile may be without it. */
+  /** What calls were charged that ended since it was begun to be read; else since it was forgotten. */
   missed: bigint;
   /** How many of the marks it has reached. */
   marks: number;
@@ -47,10 +47,11 @@ export function currentWindow(windows: WindowState[], binding: BudgetBinding): W
     return found;
   }
   const { window } = binding.caps.budget;
-  const goesOn = windows.some(
-    ({ known, endMs, window: before }) =>
-      known && before === window && endMs !== null && endMs <= binding.windowStartMs,
-  );
+  const ofSort = windows.filter((before) => before.window === window);
+  // A window before one that was open: the clock was set back, and what was settled in it may have been let go.
+  const isLatest = ofSort.every(({ startMs }) => startMs < binding.windowStartMs);
+  const goesOn =
+    isLatest && ofSort.some(({ known, endMs }) => known && endMs !== null && endMs <= binding.windowStartMs);
   return goesOn ? addWindow(windows, binding, 0n) : null;
 }
 
@@ -59,10 +60,19 @@ export function findWindow(windows: readonly WindowState[], binding: BudgetBindi
   return windows.find(({ startMs, window }) => startMs === windowStartMs && window === caps.budget.window);
 }
 
-/**
- * Makes a window known, where it is not. What it has reached by then was told before, or never will be. Of calls that ended
- * meanwhile some may be in `settled` already; they count twice rather than not at all.
- */
+/** The window that is about to be seeded; null: it is known. */
+export function beginWindow(windows: WindowState[], binding: BudgetBinding): WindowState | null {
+  let found = findWindow(windows, binding);
+  if (found?.known === true) return null;
+  if (found === undefined) {
+    found = addWindow(windows, binding, 0n);
+    found.known = false;
+  }
+  found.missed = 0n;
+  return found;
+}
+
+/** Makes a window known, where it is not. What it has reached by then was told before, or never will be. */
 export function seedWindow(windows: WindowState[], binding: BudgetBinding, settled: bigint): void {
   const found = findWindow(windows, binding);
   if (found === undefined) {

@@ -4,6 +4,7 @@
  */
 import { followClock } from '../../admission/gcra.ts';
 import {
+  type BindingCaps,
   type BudgetMark,
   type BudgetReached,
   EVERY_END_USER,
@@ -13,6 +14,7 @@ import {
   type Subject,
 } from '../limits-port.ts';
 import {
+  beginWindow,
   findWindow,
   forgetWindow,
   hasBudget,
@@ -21,7 +23,7 @@ import {
   seedWindow,
   type WindowState,
 } from './budget-window.ts';
-import { type Balance, bearable, giveBack, type Holding, holdMore, takeAll } from './holding.ts';
+import { type Balance, bearable, countsIn, giveBack, type Holding, holdMore, joinBudget, takeAll } from './holding.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
 import { type Place, readStanding, refuseBalance, roomWanted, weighClaim } from './weigh-claim.ts';
 
@@ -35,6 +37,7 @@ interface Settings {
 export interface MemoryLimits extends LimitStore {
   /** Synchronous, as all of it is. */
   acquire(claim: LimitClaim, nowMs: number): LimitDecision;
+  beginSeed(binding: BindingCaps): readonly string[];
   extend(callId: string, amount: bigint, nowMs: number): boolean;
   extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
   release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
@@ -114,6 +117,18 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
     credit(account, amount) {
       const balance = balances.get(account);
       if (balance?.known === true) balance.available += amount;
+    },
+    beginSeed(binding) {
+      if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);
+      const state = beginWindow(book.expect(binding.subject).windows, binding);
+      if (state === null) return [];
+      const counted: string[] = [];
+      for (const [callId, holding] of holdings) {
+        if (!countsIn(holding, state)) continue;
+        joinBudget(holding, state);
+        counted.push(callId);
+      }
+      return counted;
     },
     seedBudget(binding, settled) {
       if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);

@@ -25,7 +25,7 @@ async function keepCall(at_ms: number, output: number, changes: Partial<CallReco
 }
 
 const spent = (subject: Subject, window?: typeof DAY, names: readonly string[] = [subject.id]) =>
-  store.readSpend(bind(totalOf(1n), subject, window), () => names);
+  store.readSpend(bind(totalOf(1n), subject, window), () => names, []);
 
 beforeAll(async () => {
   store = await openStore({ dataDir: newFolder() });
@@ -50,7 +50,7 @@ describe('a window', () => {
   test('without an end has all since its beginning, and all time has all', async () => {
     const window = { startMs: DAY_START_MS, endMs: null };
     const open = bind(totalOf(1n), { kind: 'key', id: 'windowed' }, window);
-    expect(await store.readSpend(open, () => [])).toBe(2_220n);
+    expect(await store.readSpend(open, () => [], [])).toBe(2_220n);
     expect(await spent({ kind: 'key', id: 'windowed' })).toBe(2_222n);
   });
 });
@@ -79,6 +79,14 @@ test('a model has the calls that asked for it by any of its names', async () => 
   const model = { kind: 'model', id: 'house' } as const;
   expect(await spent(model, DAY, ['house', 'house-alias'])).toBe(22n);
   expect(await spent(model, DAY)).toBe(2n);
+});
+
+test('calls that are named are not part of it', async () => {
+  const changes = { key_id: 'busy' };
+  for (const output of [1, 10, 100]) await keepCall(DAY_START_MS, output, changes);
+  const records = await store.calls.readCalls({ limit: 9, sinceMs: null, requestId: null, keyId: 'busy' });
+  const ids = records.filter(({ usage }) => usage.output !== 10).map(({ request_id }) => request_id);
+  expect(await store.readSpend(bind(totalOf(1n), { kind: 'key', id: 'busy' }), () => [], ids)).toBe(20n);
 });
 
 test('what the operator bore of a call is not charged to its subject', async () => {

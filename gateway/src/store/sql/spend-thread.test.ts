@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const key = (id: string) => ({ kind: 'key', names: [id], startMs: 0, endMs: null }) as const;
+const key = (id: string) => ({ kind: 'key', names: [id], startMs: 0, endMs: null, exceptCalls: [] }) as const;
 const kindOf = (asked: Promise<bigint>) => asked.catch((fault: { kind?: string }) => fault.kind);
 
 test.each(['exit', 'throw'])(

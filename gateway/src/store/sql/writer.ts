@@ -2,6 +2,7 @@
  * Owns when what is to be kept goes to the writer thread: at once if it is idle, else together as soon as it is done.
  * That is group commit without a timer. Knows no SQL.
  */
+import type { Drained } from './drain-spool.ts';
 import type { Operation } from './ledger-operations.ts';
 import { renderOperations } from './operation-batch.ts';
 import { StoreFailure } from './store-failure.ts';
@@ -13,6 +14,7 @@ import {
   type WriterOpened,
   type WriterReply,
   type WriteStatement,
+  wholeFailure,
 } from './writer-messages.ts';
 
 export interface Writer extends Readonly<WriterOpened> {
@@ -20,6 +22,8 @@ export interface Writer extends Readonly<WriterOpened> {
   keep(operation: Operation): Promise<void>;
   /** As `keep`, for statements that take effect all or none. */
   write(statements: readonly WriteStatement[]): Promise<void>;
+  /** Takes what lies in the spool into the ledger; rejects with a StoreFailure, and nothing of it is in there then. */
+  drain(): Promise<Drained>;
   writable(): boolean;
   /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
   close(): Promise<void>;
@@ -118,6 +122,15 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
         forming.writes.push(statements);
         forming.writeSettlers.push({ resolve, reject });
         wake();
+      });
+    },
+    drain() {
+      return new Promise((resolve, reject) => {
+        if (closing !== null) return reject(closedFailure());
+        link.request({ kind: 'drain' }, (reply) => {
+          if (reply !== true && 'drained' in reply) resolve(reply.drained);
+          else reject(wholeFailure(reply) ?? new Error('the writer did not say what it took from the spool'));
+        });
       });
     },
     writable: () => closing === null && link.writable(),
