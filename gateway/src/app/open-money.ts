@@ -18,6 +18,7 @@ import type { StoredAccount } from '../store/policy-port.ts';
 import type { Store } from '../store/sql/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { accountOf, sinceMade } from './subject-origin.ts';
+import { createUnpricedTeller } from './tell-unpriced.ts';
 
 export interface Money {
   readonly desk: MoneyDesk;
@@ -108,6 +109,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       oddUsage: new OddUsageLog((odd) => tellOdd(log, odd)),
       timeZoneOf,
       priced: rememberPrices(),
+      tellUnpriced: createUnpricedTeller(log),
     },
     readKeyStanding: createKeyStandingReader(
       {

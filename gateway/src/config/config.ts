@@ -113,6 +113,11 @@ export interface RatesText {
   readonly cache_write_5m?: string;
   readonly cache_write_1h?: string;
   readonly reasoning?: string;
+  readonly audio_input?: string;
+  readonly audio_cache_read?: string;
+  readonly audio_output?: string;
+  readonly image_input?: string;
+  readonly image_output?: string;
 }
 
 /** Rates for a whole call with more input than `above` tokens. */
@@ -125,6 +130,8 @@ export interface PricePeriodText extends RatesText {
   readonly tiers?: readonly PriceTierText[];
   /** A day, or a moment with its zone. */
   readonly from?: string;
+  /** USD per 1,000 requests of tools that run upstream, by kind. */
+  readonly per_1000_requests?: { readonly [kind: string]: string };
 }
 
 /** A model's price as the file has it; of a list no two begin at the same moment. */

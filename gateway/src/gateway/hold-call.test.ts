@@ -34,6 +34,7 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     oddUsage: new OddUsageLog(() => undefined),
     timeZoneOf: () => 'UTC',
     priced: withMarkUp,
+    tellUnpriced: () => undefined,
   };
   return { desk, ledger, store };
 }

@@ -155,6 +155,7 @@ function wishOf(routed: RoutedCall, price: Price, { mode, stream }: HoldForm): H
     inputTokens: inputTokensOf(routed),
     outputTokensMax: outputTokensMax(routed),
     price,
+    apart: routed.call.facts?.apart,
   };
 }
 

@@ -18,4 +18,6 @@ export interface MoneyDesk {
   timeZoneOf(accountId: string): string;
   /** A price with an account's mark-up; the same object every time. */
   priced(price: Price, markUpPpm: number): Price;
+  /** Tools ran upstream, of kinds for which the model's price has no fee: the operator is told, once for each. */
+  tellUnpriced(model: string, kinds: readonly string[]): void;
 }

@@ -1,5 +1,6 @@
 /** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
 import { costNanoUsd } from '../billing/cost.ts';
+import { unpricedTools } from '../billing/fees.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import { type Charge, chooseCharge } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
@@ -48,6 +49,7 @@ export async function settle(
   const usage_flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
   if (source === 'upstream' && call.sampledBody !== null) sample(call, call.sampledBody, usage, gate);
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
+  if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
   const record = { ...buildRecord(call, outcome, charge, cost), usage_flags, ...changes };
   if (money === null) await gate.recorder.append(record);
   else {
@@ -76,6 +78,10 @@ function sample({ protocol, route }: Call, body: Uint8Array, usage: Usage, { des
   if (route === null) return;
   const { provider, model } = route.upstream;
   desk.drift.note({ protocol, provider, model, body }, usage, Date.now());
+}
+
+function tellUnpriced({ route }: Call, kinds: readonly string[], { desk }: Books): void {
+  if (kinds.length > 0 && route !== null) desk.tellUnpriced(route.model, kinds);
 }
 
 /** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */

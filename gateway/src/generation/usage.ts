@@ -1,4 +1,5 @@
-/** Owns the counters of one call's tokens, disjoint save `reasoning`. Knows no wire format and no price. */
+/** Owns the counters of one call: disjoint, save those that are parts of others. Knows no wire format and no price. */
+import type { UsageApart } from './usage-apart.ts';
 
 /** Tokens of one call. `input` excludes cache reads and writes; `reasoning` is a part of `output`. All are integers ≥ 0. */
 export interface Usage {
@@ -8,6 +9,8 @@ export interface Usage {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
+  /** What few calls have; absent where there is none of it. */
+  readonly apart?: UsageApart;
 }
 
 /**

@@ -52,6 +52,7 @@ export function routedCall(plan: CallPlan): RoutedCall {
     mediaParts: 0,
     outputTokensMax: 1_000,
     answers: 1,
+    apart: undefined,
     ...plan.facts,
   };
   const route = routeOf(plan);

@@ -1,6 +1,7 @@
-/** Owns the reading of a chat-completions `usage` object into disjoint counters, and what is odd about it. Source: wire reference A.8 and C.7. */
+/** Owns the reading of a chat-completions `usage` object into our counters, and what is odd about it. Source: wire reference A.8, C.7 and its table of hosts. */
 import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
-import { asCount, asObject, type JsonObject } from '../json.ts';
+import { asCount, asObject, countOrZero, type JsonObject } from '../json.ts';
+import { type Inside, readUsageApart } from './usage-apart.ts';
 
 /** Where hosts without `prompt_tokens_details` say it: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
 const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
@@ -17,40 +18,37 @@ export function readUsage(value: unknown): ToldUsage | null {
   if (typeof prompt !== 'number' || typeof completion !== 'number') return null;
   const details = asObject(usage.prompt_tokens_details);
   const read =
-    detail(details?.cached_tokens) || CACHE_READ_ELSEWHERE.reduce((found, name) => found || detail(usage[name]), 0);
-  const written = detail(details?.cache_write_tokens);
+    countOrZero(details?.cached_tokens) || CACHE_READ_ELSEWHERE.reduce((found, name) => found || countOrZero(usage[name]), 0);
+  const written = countOrZero(details?.cache_write_tokens);
   const cache_read = Math.min(read, prompt);
   const cache_write_5m = Math.min(written, prompt - cache_read);
-  const reasoning = detail(asObject(usage.completion_tokens_details)?.reasoning_tokens);
+  const reasoning = countOrZero(asObject(usage.completion_tokens_details)?.reasoning_tokens);
+  const audio = countOrZero(details?.audio_tokens);
   const total = asCount(usage.total_tokens);
+  const beside = typeof total === 'number' ? total - prompt - completion : null;
   // Some hosts leave reasoning out of `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
-  const isWhole = total === prompt + completion;
-  const isWholeApart = total === prompt + completion + reasoning;
-  const apart = !isWhole && reasoning > 0 && (isWholeApart || reasoning > completion);
+  const isApart = beside === reasoning || beside === reasoning + audio;
+  const apart = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
+  // Mistral leaves the tokens of sound out of `prompt_tokens` (recorded traffic, 2026).
+  const heard = audio > 0 && beside === audio + (apart ? reasoning : 0) ? audio : 0;
   let flags = NO_FLAGS;
-  if (typeof total === 'number' && !isWhole && !isWholeApart) flags = [...flags, 'sum'];
+  if (beside !== null && beside !== 0 && !isApart && heard === 0) flags = [...flags, 'sum'];
   if (read + written > prompt) flags = [...flags, 'cached'];
-  if (reasoning > completion && (isWhole || !isWholeApart)) flags = [...flags, 'reasoning'];
-  return {
-    usage: {
-      input: prompt - cache_read - cache_write_5m,
-      cache_read,
-      cache_write_5m,
-      cache_write_1h: 0,
-      output: apart ? completion + reasoning : completion,
-      // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
-      reasoning: apart ? reasoning : Math.min(reasoning, completion),
-    },
-    flags,
+  if (reasoning > completion && (beside === 0 || !isApart)) flags = [...flags, 'reasoning'];
+  const counters: Inside = {
+    input: prompt - cache_read - cache_write_5m + heard,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h: 0,
+    output: apart ? completion + reasoning : completion,
+    // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
+    reasoning: apart ? reasoning : Math.min(reasoning, completion),
   };
+  const parts = readUsageApart(usage, counters);
+  return { usage: parts === undefined ? counters : { ...counters, apart: parts }, flags };
 }
 
 /** What an answer or a chunk tells of its usage; Groq puts it into a member of its own. */
 export function readToldUsage(body: JsonObject): ToldUsage | null {
   return readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
-}
-
-function detail(value: unknown): number {
-  const count = asCount(value);
-  return typeof count === 'number' ? count : 0;
 }

@@ -1,5 +1,6 @@
 /** Owns how a running call's draft and checkpoint lie beside its hold, and the record that they make if the process dies. */
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import type { UsageApart } from '../../generation/usage-apart.ts';
 import type { CallDraft, Checkpoint } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
 
@@ -23,8 +24,8 @@ const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'ou
 
 /** A draft's values in the order of `MEMBERS`. */
 type DraftValues = readonly (string | number | boolean | null)[];
-/** A checkpoint's cost as decimal text, then its counters. */
-type CheckpointValues = readonly [cost: string, ...counters: number[]];
+/** A checkpoint's cost as decimal text, then its counters, then what it has beside them, if anything. */
+type CheckpointValues = readonly [cost: string, ...counters: (number | UsageApart)[]];
 
 /** The draft as JSON text. */
 export function renderDraft(draft: CallDraft): string {
@@ -33,7 +34,9 @@ export function renderDraft(draft: CallDraft): string {
 
 /** The checkpoint as JSON text. */
 export function renderCheckpoint({ cost, usage }: Checkpoint): string {
-  return JSON.stringify([cost.toString(), ...COUNTERS.map((counter) => usage[counter])] satisfies CheckpointValues);
+  const counters = COUNTERS.map((counter) => usage[counter]);
+  const apart = usage.apart === undefined ? [] : [usage.apart];
+  return JSON.stringify([cost.toString(), ...counters, ...apart] satisfies CheckpointValues);
 }
 
 /** The row of a hold that nobody ended; `draft` and `checkpoint` as rendered above. */
@@ -61,10 +64,11 @@ export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedH
   const members = { ...kept, request_id: call_id, account } as unknown as CallDraft;
   const [costText, ...counters] = checkpoint === null ? ['0'] : (JSON.parse(checkpoint) as CheckpointValues);
   const cost = BigInt(costText);
+  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'apart'] : COUNTERS;
   const usage: Usage =
     checkpoint === null
       ? ZERO_USAGE
-      : (Object.fromEntries(COUNTERS.map((counter, index) => [counter, counters[index]])) as unknown as Usage);
+      : (Object.fromEntries(names.map((counter, index) => [counter, counters[index]])) as unknown as Usage);
   const unpriced = checkpoint !== null && members.price_version === null;
   const record: CallRecord = {
     ...members,

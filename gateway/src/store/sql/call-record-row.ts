@@ -1,5 +1,6 @@
 /** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
-import type { UsageFlag } from '../../generation/usage.ts';
+import type { Usage, UsageFlag } from '../../generation/usage.ts';
+import type { UsageApart } from '../../generation/usage-apart.ts';
 import type { AttemptRecord, CallRecord } from '../ports.ts';
 import type { CallRecordRow } from './tables.ts';
 
@@ -32,6 +33,7 @@ const COLUMNS = [
   'cost_nano_usd',
   'ttfb_ms',
   'duration_ms',
+  'usage_apart',
   'attempts',
 ] as const;
 
@@ -50,8 +52,8 @@ export type CallRecordValues = readonly [
 ];
 
 /**
- * The record's values in the order of the insert statement, to be followed by its attempts. `cost_nano_usd` stays a decimal string, which the strict
- * integer column turns into 64 bits exactly, or refuses.
+ * The record's values in the order of the insert statement, to be followed by its attempts. `cost_nano_usd` stays a decimal
+ * string, which the strict integer column turns into 64 bits exactly, or refuses.
  */
 export function callRecordValues(record: CallRecord): CallRecordValues {
   const { usage } = record;
@@ -84,6 +86,7 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.cost_nano_usd,
     record.ttfb_ms,
     record.duration_ms,
+    usage.apart === undefined ? null : JSON.stringify(usage.apart),
   ];
 }
 
@@ -101,16 +104,23 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     cache_write_1h,
     output,
     reasoning,
+    usage_apart,
     stream,
     usage_flags,
     attempts,
     ...rest
   } = row;
+  const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
   return {
     ...rest,
     stream: stream === 1,
-    usage: { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning },
+    usage: withKeptApart(usage, usage_apart),
     usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
     attempts: JSON.parse(attempts) as AttemptRecord[],
   };
+}
+
+/** The counters with what the column `usage_apart` holds beside them. */
+export function withKeptApart(usage: Usage, kept: string | null): Usage {
+  return kept === null ? usage : { ...usage, apart: JSON.parse(kept) as UsageApart };
 }

@@ -2,13 +2,16 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
+import type { CallRecord } from '../ports.ts';
+import { callRecordOfRow, callRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
 import { keyOfRow } from './policy-rows.ts';
 import { StoreFailure } from './store-failure.ts';
-import type { ApiKeyRow } from './tables.ts';
+import type { ApiKeyRow, CallRecordRow } from './tables.ts';
+import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -26,6 +29,21 @@ async function failureOf(work: () => unknown): Promise<StoreFailure> {
 
 function countOf(database: Database, table: string): number {
   return database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
+}
+
+const NEXT_VERSION = (MIGRATIONS.at(-1)?.version ?? 0) + 1;
+
+/** Inserts the members of a record for which the table of then has columns. */
+function insertAsThen(database: Database, record: CallRecord): void {
+  const then = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('call_record')").all();
+  const [, columns = ''] = /\((.+?)\)/.exec(INSERT_CALL_RECORD) ?? [];
+  const values = callRecordValues(record);
+  const kept = columns.split(', ').flatMap((name, index) => {
+    return then.some((column) => column.name === name) ? [{ name, value: values[index] ?? null }] : [];
+  });
+  const names = kept.map(({ name }) => name).join(', ');
+  const marks = kept.map(() => '?').join(', ');
+  database.run(`INSERT INTO call_record (${names}) VALUES (${marks})`, kept.map(({ value }) => value));
 }
 
 describe('migrate', () => {
@@ -83,11 +101,7 @@ describe('migrate', () => {
   test('an account from before the ledger is postpaid and has no balance, and old records are marked as older', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1, MIGRATIONS.slice(0, 2));
-    database.run(
-      `INSERT INTO call_record (request_id, at_ms, account, workspace, key_id, key_name, protocol, stream, status,
-          input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, duration_ms, attempts)
-        VALUES ('req_old', 1, 'default', 'default', 'key_1', 'old', 'chat', 0, 200, 1, 0, 0, 0, 1, 0, 'upstream', 5, '[]')`,
-    );
+    insertAsThen(database, sampleRecord('req_old'));
     migrate(database, 2);
     expect(database.query('SELECT mode, mark_up_ppm, time_zone FROM account').all()).toEqual([
       { mode: 'postpaid', mark_up_ppm: 0, time_zone: 'UTC' },
@@ -97,6 +111,18 @@ describe('migrate', () => {
       database.query("SELECT cast(value AS TEXT) AS id FROM meta WHERE name = 'records_before_ledger'").get(),
     ).toEqual({ id: 'req_old' });
     expect(() => database.run("UPDATE account SET mode = 'free'")).toThrow('CHECK constraint failed');
+  });
+
+  test('a record from before sound, images and tools were counted reads as it did', async () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 1, MIGRATIONS.slice(0, 5));
+    const record = sampleRecord('req_old');
+    insertAsThen(database, record);
+    migrate(database, 2);
+    const row = database.query<CallRecordRow, []>('SELECT * FROM call_record').get();
+    expect(row?.usage_apart).toBeNull();
+    const cost_nano_usd = row === null ? null : String(row.cost_nano_usd);
+    expect(row === null ? null : callRecordOfRow({ ...row, cost_nano_usd })).toEqual(record);
   });
 
   test('a step that fails leaves no trace, and is run whole the next time', () => {

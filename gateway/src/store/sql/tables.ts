@@ -40,6 +40,8 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' 
   readonly reasoning: number;
   /** JSON list. */
   readonly usage_flags: string | null;
+  /** JSON of `Usage.apart`; null: the call has none. */
+  readonly usage_apart: string | null;
   readonly attempts: string;
 }
 
