@@ -86,6 +86,14 @@ describe('what is held', () => {
       { holds: 'adaptive', defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
       115n + 2_048n,
     ],
+    [
+      'the fees of the tools that it declares',
+      {
+        facts: { apart: { mediaInput: false, mediaOutput: false, toolRequests: new Map([['web_search', 3]]) } },
+        price: parseConfigPrice({ input: '0.001', output: '0.001', per_1000_requests: { web_search: 10 } }),
+      },
+      WORST + 30_000_000n,
+    ],
     ['the account’s mark-up', { markUpPpm: 1_000_000 }, 2n * WORST],
     ['nothing of a model without a price, where no money binds', UNPRICED, 0n],
   ];
@@ -96,7 +104,7 @@ describe('what is held', () => {
     expect([refusal, ledger.kept]).toEqual([null, [`hold ${call.requestId} ${amount}`]]);
     expect(call.money?.price?.version ?? null).toBe(
       'price' in plan
-        ? null
+        ? (plan.price?.version ?? null)
         : withMarkUp(parseConfigPrice({ input: '0.001', output: '0.001' }), plan.markUpPpm ?? 0).version,
     );
   });

@@ -18,6 +18,16 @@ test('vector 17: 900 cached and 50 written of a prompt of 1000 (bug: CLIProxyAPI
   });
 });
 
+test('searches and fetches have their member, other kinds and sound have none', () => {
+  const rendered = (apart: Usage['apart']) => renderDeltaUsage({ ...ZERO_USAGE, input: 9, ...(apart && { apart }) });
+  expect(rendered({ audio_input: 4, server_tools: { web_search: 2, code_execution: 1 } })).toMatchObject({
+    input_tokens: 9,
+    server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
+  });
+  expect(rendered({ server_tools: { code_execution: 1 } })).toMatchObject({ server_tool_use: null });
+  expect(rendered(undefined)).toMatchObject({ server_tool_use: null });
+});
+
 test('an estimate does not say how cache writes split', () => {
   expect(renderEstimate(9)).toMatchObject({
     input_tokens: 9,

@@ -51,6 +51,28 @@ describe('the usage of an answer', () => {
   });
 });
 
+describe('tools that ran upstream', () => {
+  const totals = { input_tokens: 3, output_tokens: 4 };
+
+  test('are counted by kind, the last number of each, 0 too', () => {
+    const first = { ...totals, server_tool_use: { web_search_requests: 1, web_fetch_requests: 2 } };
+    const last = { server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 } };
+    expect(tallied(first)?.apart).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
+    expect(tallied(first, last)?.apart).toEqual({ server_tools: { web_search: 3 } });
+    expect(tallied(first, { server_tool_use: null })?.apart).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
+  });
+
+  test('are kept where the tokens are those of iterations, and are nothing where none ran', () => {
+    const iterations = [totals, totals].map((one) => ({ type: 'message', ...one }));
+    const server_tool_use = { web_search_requests: 2, tool_search_requests: 1 };
+    expect(tallied({ ...totals, iterations, server_tool_use })).toMatchObject({
+      input: 6,
+      apart: { server_tools: { web_search: 2, tool_search: 1 } },
+    });
+    expect(tallied({ ...totals, server_tool_use: { web_search_requests: 0 } })).not.toHaveProperty('apart');
+  });
+});
+
 describe('the usage of a stream', () => {
   test('overwrites with every later number, adds nothing, and keeps what is null', () => {
     const start = { input_tokens: 50, output_tokens: 1, cache_read_input_tokens: 8 };

@@ -258,6 +258,16 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await rig.readCalls()).toHaveLength(4);
     });
 
+    test('sound, images and tools are kept with a call, and with the checkpoint of one that crashed', async () => {
+      const apart = { audio_output: 4, image_output: 1, server_tools: { web_search: 2 } };
+      await Promise.all(['whole', 'cut'].map((id) => ledger.hold(heldCall(id, 100n))));
+      await ledger.checkpoint({ call_id: 'cut', usage: { ...usageOf(30), apart }, cost: 60n });
+      await ledger.settle(settledCall('whole', { held: 100n, output: 5, apart }));
+      await restart();
+      expect((await statusOf('whole'))?.usage).toEqual({ ...usageOf(5), apart });
+      expect((await statusOf('cut'))?.usage).toEqual({ ...usageOf(30), apart });
+    });
+
     test('an abandoned call ends as after a crash, and one that ended stays as it is', async () => {
       await Promise.all(['a', 'b', 'c'].map((id) => ledger.hold(heldCall(id, 10n))));
       await ledger.checkpoint({ call_id: 'b', usage: usageOf(3), cost: 6n });
