@@ -116,10 +116,13 @@ describe('readPriceList', () => {
       { search_high: 12_000_000n, search_low: 5_000_000n },
     ],
     ['openai', 'gpt', { search_context_size_medium: 0.025 }, {}],
-  ])('reads the fees of searches that answers of %s count: %s', (litellm_provider, key, search_context_cost_per_query, fees) => {
-    const facts = read({ litellm_provider, search_context_cost_per_query }, key)?.facts;
-    expect(Object.fromEntries(facts?.fees ?? [])).toEqual(fees);
-  });
+  ])(
+    'reads the fees of searches that answers of %s count: %s',
+    (litellm_provider, key, search_context_cost_per_query, fees) => {
+      const facts = read({ litellm_provider, search_context_cost_per_query }, key)?.facts;
+      expect(Object.fromEntries(facts?.fees ?? [])).toEqual(fees);
+    },
+  );
 
   test('says that searches are charged beside where the list has no fee for them', () => {
     expect(read({ litellm_provider: 'perplexity' }, 'perplexity/sonar-old')?.facts?.feesBeside).toEqual(['search']);

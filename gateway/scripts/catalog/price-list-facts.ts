@@ -136,9 +136,7 @@ function readPublished(usdPerToken: unknown): PicoUsdPerToken | undefined {
 
 /** USD per token, a JSON number, as an exact price: the point of its shortest text moves six places. */
 function readPerToken(usdPerToken: unknown): PicoUsdPerToken | undefined {
-  return typeof usdPerToken === 'number'
-    ? parseUsdPerMillion(movePoint(usdPerToken, 6), 'cost per token')
-    : undefined;
+  return typeof usdPerToken === 'number' ? parseUsdPerMillion(movePoint(usdPerToken, 6), 'cost per token') : undefined;
 }
 
 function movePoint(number: number, places: number): string {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { renderConfigSchema } from '../../src/config/json-schema.ts';
 import { LIMITS } from '../../src/config/limits.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';
+import { APART_EXAMPLE, EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';
 import { renderConfigPage } from './render-config-page.ts';
 
 test('docs/configuration.md is what the generator makes: run `bun gateway/scripts/config-docs.ts`', async () => {
@@ -29,6 +29,7 @@ test('the page names every limit with its default', () => {
 test.each([
   ['the example of the page loads', EXAMPLE],
   ['the example of prices loads', EXAMPLE.replace('    price: free\n', PRICES_EXAMPLE)],
+  ['the example of sound and tools loads', EXAMPLE.replace('    price: free\n', APART_EXAMPLE)],
 ])('%s', (_, example) => {
   const cwd = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
   writeFileSync(join(cwd, 'tollgate.yaml'), example);

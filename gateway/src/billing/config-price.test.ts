@@ -57,7 +57,13 @@ describe('parseConfigPrice', () => {
       tiers,
       per_1000_requests: { web_search: 10, code_execution: '0.5', web_fetch: 0 },
     });
-    expect(price.fees).toEqual(new Map([['code_execution', 500_000n], ['web_fetch', 0n], ['web_search', 10_000_000n]]));
+    expect(price.fees).toEqual(
+      new Map([
+        ['code_execution', 500_000n],
+        ['web_fetch', 0n],
+        ['web_search', 10_000_000n],
+      ]),
+    );
     expect(price.version).toBe(
       'config@2_2_2_2_10_10,audio_input=40,audio_cache_read=40,audio_output=80;>1000=3_3_3_3_20_20,image_input=4' +
         ';code_execution=0.5/1000;web_fetch=0/1000;web_search=10/1000',
@@ -79,10 +85,19 @@ describe('parseConfigPrice', () => {
     [{ input: 1, output: 1, cache_write_5m: 'x' }, 'cache_write_5m: found "x", expected a decimal number'],
     [{ input: 1, output: 1, reasoning: null }, 'reasoning: found null, expected a decimal number'],
     [{ input: 1, output: 1, audio_input: 'x' }, 'audio_input: found "x", expected a decimal number of USD per million'],
-    [{ input: 1, output: 1, per_1000_requests: { web_search: -1 } }, 'web_search: found -1, expected a decimal number of USD per 1,000 requests'],
-    [{ input: 1, output: 1, per_1000_requests: { web_search: 1001 } }, 'web_search: found 1001, expected at most 1000 USD per 1,000 requests'],
+    [
+      { input: 1, output: 1, per_1000_requests: { web_search: -1 } },
+      'web_search: found -1, expected a decimal number of USD per 1,000 requests',
+    ],
+    [
+      { input: 1, output: 1, per_1000_requests: { web_search: 1001 } },
+      'web_search: found 1001, expected at most 1000 USD per 1,000 requests',
+    ],
     [{ input: 1, output: 1, per_1000_requests: { 'Web Search': 1 } }, '"Web Search": found no name of a tool'],
-    [{ input: 1, output: 1, tiers: [{ above: 5, input: 1, output: 1, per_1000_requests: {} }] }, 'per_1000_requests: found an unknown'],
+    [
+      { input: 1, output: 1, tiers: [{ above: 5, input: 1, output: 1, per_1000_requests: {} }] },
+      'per_1000_requests: found an unknown',
+    ],
     [{ input: 1, output: 1, cached: 1 }, 'cached: found an unknown member of a price, expected one of input, '],
     [{ input: 1, output: 1, cache_write: 1, cache_write_5m: 1 }, 'expected one of the two: they mean the same'],
     ['gratis', 'price: found "gratis", expected the word free, or an object with at least input and output'],

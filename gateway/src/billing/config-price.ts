@@ -1,7 +1,8 @@
 /** Owns the reading of a price as an operator writes it. Knows no model, and not when a price is in force. */
-import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
+
 import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import { parseFees, type WrittenFees } from './fees.ts';
+import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
 import { FREE_PRICE, fillPrice, type Price } from './price.ts';
 import { PRICE_MEMBERS, type PriceMember, type PublishedPrice } from './rates.ts';
 
@@ -64,7 +65,10 @@ function parseRates(written: WrittenRates, known: ReadonlySet<string>): Publishe
     throw new PriceError('cache_write', 'cache_write beside cache_write_5m', 'one of the two: they mean the same');
   }
   const { cache_write_5m = written.cache_write } = written;
-  const others = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [member, parseOptional(written[member], member)]);
+  const others = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [
+    member,
+    parseOptional(written[member], member),
+  ]);
   return {
     ...Object.fromEntries(others),
     input: parseRequired(written.input, 'input'),

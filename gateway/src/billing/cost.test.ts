@@ -49,8 +49,15 @@ describe('costNanoUsd', () => {
     });
     const apart = { audio_input: 100, audio_cache_read: 10, audio_output: 20, image_input: 300, image_output: 5 };
     expect(costNanoUsd(usage({ input: 1000, cache_read: 50, output: 200, reasoning: 60, apart }), price)).toBe(
-      600n * 1000n + 100n * 40_000n + 300n * 250n + 40n * 500n + 10n * 2000n +
-        115n * 5000n + 60n * 7000n + 20n * 80_000n + 5n * 30_000n,
+      600n * 1000n +
+        100n * 40_000n +
+        300n * 250n +
+        40n * 500n +
+        10n * 2000n +
+        115n * 5000n +
+        60n * 7000n +
+        20n * 80_000n +
+        5n * 30_000n,
     );
   });
 

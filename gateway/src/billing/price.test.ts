@@ -92,7 +92,9 @@ describe('parsePriceVersion', () => {
       requiredKeys: ['input', 'output'],
     });
     const kind = fc.stringMatching(/^[a-z][a-z0-9_]{0,39}$/);
-    const fees = fc.dictionary(kind, fc.bigInt({ min: 0n, max: 1_000_000_000n }).map(formatUsdPerThousand), { maxKeys: 3 });
+    const fees = fc.dictionary(kind, fc.bigInt({ min: 0n, max: 1_000_000_000n }).map(formatUsdPerThousand), {
+      maxKeys: 3,
+    });
     const bounds = fc.uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { maxLength: 3 });
     const ppm = fc.integer({ min: MARK_UP_PPM_MIN, max: MARK_UP_PPM_MAX });
     fc.assert(

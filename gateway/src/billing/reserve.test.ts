@@ -222,10 +222,7 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
       fc.record({ a: fee, b: fee }),
       asked,
       (base, tier, above, markUp, inputTokens, parts, output, thought, per_1000_requests, { media, tools }) => {
-        const price = withMarkUp(
-          parseConfigPrice({ ...base, tiers: [{ above, ...tier }], per_1000_requests }),
-          markUp,
-        );
+        const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }], per_1000_requests }), markUp);
         const toolRequests = new Map(Object.entries(tools));
         const apart = { mediaInput: media, mediaOutput: media, toolRequests };
         const hold = chooseHold({ mode: 'strict', stream: true, inputTokens, outputTokensMax: output, price, apart });

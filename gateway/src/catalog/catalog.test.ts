@@ -130,9 +130,13 @@ describe('the snapshot', () => {
     expect(version('openai', 'gpt-4.1')).toBe('2_0.5_2_2_8_8');
     expect(version('openai', 'gpt-5-mini')).toBe('0.25_0.025_0.25_0.25_2_2');
     expect(version('anthropic', 'claude-sonnet-4-6')).toBe('3_0.3_3.75_6_15_15;web_fetch=0/1000;web_search=10/1000');
-    expect(version('openai', 'gpt-audio')).toBe('2.5_2.5_2.5_2.5_10_10,audio_input=32,audio_cache_read=32,audio_output=64');
+    expect(version('openai', 'gpt-audio')).toBe(
+      '2.5_2.5_2.5_2.5_10_10,audio_input=32,audio_cache_read=32,audio_output=64',
+    );
     expect(version('google', 'gemini-2.5-flash')).toBe('0.3_0.03_0.3_0.3_2.5_2.5,audio_input=1,audio_cache_read=0.1');
-    expect(version('perplexity', 'sonar')).toBe('1_1_1_1_1_1;search_high=12/1000;search_low=5/1000;search_medium=8/1000');
+    expect(version('perplexity', 'sonar')).toBe(
+      '1_1_1_1_1_1;search_high=12/1000;search_low=5/1000;search_medium=8/1000',
+    );
     expect(version('google', 'gemini-2.5-pro')).toEndWith(';>200000=2.5_0.25_2.5_2.5_15_15');
   });
 

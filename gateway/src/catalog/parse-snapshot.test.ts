@@ -66,7 +66,9 @@ describe('parseSnapshot', () => {
       price: { input: '2', output: '8', audio_input: '32', audio_output: '64' },
       per_1000_requests: { web_search: '10', web_fetch: '0' },
     });
-    expect(price.version).toEndWith('@2_2_2_2_8_8,audio_input=32,audio_cache_read=32,audio_output=64;web_fetch=0/1000;web_search=10/1000');
+    expect(price.version).toEndWith(
+      '@2_2_2_2_8_8,audio_input=32,audio_cache_read=32,audio_output=64;web_fetch=0/1000;web_search=10/1000',
+    );
     expect(parsePriceVersion(price.version)).toEqual(price);
   });
 

@@ -1,6 +1,7 @@
 /** Owns the reading of a snapshot's JSON into the catalogue's shapes, every member checked. Does not know where the JSON lies. */
-import { parseUsdPerMillion } from '../billing/money.ts';
+
 import { type Fees, NO_FEES, parseFees } from '../billing/fees.ts';
+import { parseUsdPerMillion } from '../billing/money.ts';
 import { fillPrice, type PublishedTier } from '../billing/price.ts';
 import { PRICE_MEMBERS, type PublishedPrice } from '../billing/rates.ts';
 import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';

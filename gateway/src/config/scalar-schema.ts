@@ -4,11 +4,11 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { TOOL_KIND } from '../generation/usage-apart.ts';
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
 import { parseInstantMs } from '../lib/instant.ts';
 import { type IpRange, parseIpRange } from '../lib/ip-range.ts';
-import { TOOL_KIND } from '../generation/usage-apart.ts';
 import { Secret } from '../lib/secret.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
 import type { Fault } from './config-problem.ts';
@@ -181,7 +181,10 @@ export const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum
 /** The kind of a tool that runs upstream, as its usage counts it. */
 export const toolKind = z
   .string()
-  .regex(TOOL_KIND, 'a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search');
+  .regex(
+    TOOL_KIND,
+    'a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
+  );
 
 /** A day or a moment, as written. */
 export const instant = scalar({

@@ -122,7 +122,11 @@ function essence({ parts, usage }: Generation) {
   });
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
   const { apart: _, ...counters } = usage ?? { cache_write_5m: 0, cache_write_1h: 0 };
-  const tokens = usage && { ...counters, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+  const tokens = usage && {
+    ...counters,
+    cache_write_5m: usage.cache_write_5m + usage.cache_write_1h,
+    cache_write_1h: 0,
+  };
   return { calls, text, tokens };
 }
 

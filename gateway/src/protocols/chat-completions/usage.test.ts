@@ -74,10 +74,18 @@ describe('readUsage', () => {
   });
 
   test.each([
-    ['as reported', { cached_tokens: 60, audio_tokens: 30, cached_tokens_details: { audio_tokens: 25 } }, { audio_input: 5, audio_cache_read: 25 }],
+    [
+      'as reported',
+      { cached_tokens: 60, audio_tokens: 30, cached_tokens_details: { audio_tokens: 25 } },
+      { audio_input: 5, audio_cache_read: 25 },
+    ],
     ['not at all where text may have been', { cached_tokens: 60, audio_tokens: 30 }, { audio_input: 30 }],
     ['what does not fit elsewhere', { cached_tokens: 80, audio_tokens: 30 }, { audio_input: 20, audio_cache_read: 10 }],
-    ['images too, which leave less of the input', { cached_tokens: 60, audio_tokens: 30, image_tokens: 50 }, { audio_input: 30, image_input: 10 }],
+    [
+      'images too, which leave less of the input',
+      { cached_tokens: 60, audio_tokens: 30, image_tokens: 50 },
+      { audio_input: 30, image_input: 10 },
+    ],
   ])('takes sound for cached: %s', (_, prompt_tokens_details, apart) => {
     expect(readUsage({ ...plain, prompt_tokens_details })?.usage.apart).toEqual(apart);
   });

@@ -18,7 +18,8 @@ export function readUsage(value: unknown): ToldUsage | null {
   if (typeof prompt !== 'number' || typeof completion !== 'number') return null;
   const details = asObject(usage.prompt_tokens_details);
   const read =
-    countOrZero(details?.cached_tokens) || CACHE_READ_ELSEWHERE.reduce((found, name) => found || countOrZero(usage[name]), 0);
+    countOrZero(details?.cached_tokens) ||
+    CACHE_READ_ELSEWHERE.reduce((found, name) => found || countOrZero(usage[name]), 0);
   const written = countOrZero(details?.cache_write_tokens);
   const cache_read = Math.min(read, prompt);
   const cache_write_5m = Math.min(written, prompt - cache_read);

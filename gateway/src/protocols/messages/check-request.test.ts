@@ -124,7 +124,8 @@ describe('the facts of a messages body', () => {
     expect(requestsOf({ ...search, max_uses: 3 }, { name: 'mine', input_schema: {} })).toEqual({ web_search: 3 });
     expect(requestsOf(search, { type: 'web_fetch_20250910', max_uses: 0 })).toEqual({ web_search: 10, web_fetch: 0 });
     expect(requestsOf({ ...search, max_uses: 3 }, { ...search, max_uses: 4 })).toEqual({ web_search: 7 });
-    for (const max_uses of [-1, 1.5, 'x', null]) expect(requestsOf({ ...search, max_uses })).toEqual({ web_search: 10 });
+    for (const max_uses of [-1, 1.5, 'x', null])
+      expect(requestsOf({ ...search, max_uses })).toEqual({ web_search: 10 });
     expect(requestsOf({ ...search, max_uses: 1e9 })).toEqual({ web_search: 1000 });
     expect(requestsOf({ type: 'custom', name: 'a' }, { type: 'Web Search_20250305' }, { type: 7 })).toEqual({});
   });

@@ -43,7 +43,10 @@ function insertAsThen(database: Database, record: CallRecord): void {
   });
   const names = kept.map(({ name }) => name).join(', ');
   const marks = kept.map(() => '?').join(', ');
-  database.run(`INSERT INTO call_record (${names}) VALUES (${marks})`, kept.map(({ value }) => value));
+  database.run(
+    `INSERT INTO call_record (${names}) VALUES (${marks})`,
+    kept.map(({ value }) => value),
+  );
 }
 
 describe('migrate', () => {

@@ -11,7 +11,7 @@ import { sampleRecord } from '../sql/testing/sample-record.ts';
 export const PRICE_VERSION = 'config@0.001_0.001_0.001_0.001_0.002_0.002';
 
 /** The same, with sound in the answer at 8 nano-USD a token, and searches at 5. */
-export const APART_PRICE_VERSION = `${PRICE_VERSION},audio_output=0.008;web_search=0.000005/1000`;
+const APART_PRICE_VERSION = `${PRICE_VERSION},audio_output=0.008;web_search=0.000005/1000`;
 
 /** The cost that a record's usage and price come to, as `verify` computes it. */
 export function recompute(usage: Usage, priceVersion: string): bigint {
