@@ -31,8 +31,6 @@ function countOf(database: Database, table: string): number {
   return database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
 }
 
-const NEXT_VERSION = (MIGRATIONS.at(-1)?.version ?? 0) + 1;
-
 /** Inserts the members of a record for which the table of then has columns. */
 function insertAsThen(database: Database, record: CallRecord): void {
   const then = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('call_record')").all();
