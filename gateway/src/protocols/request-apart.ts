@@ -12,6 +12,9 @@ const REQUESTS_ASSUMED = 10;
 /** More are not held for: it keeps a caller's absurd number from holding a whole balance. */
 const REQUESTS_MAX = 1_000;
 
+/** In every such type; one search of the bytes spares most requests, which have tools of their own only, a look at each. */
+const DATE_MARK = '_20';
+
 const NO_REQUESTS: ReadonlyMap<string, number> = new Map();
 
 export interface ApartNodes {
@@ -33,6 +36,9 @@ export function findApart({ mediaParts, modalities, tools }: ApartNodes): Reques
 
 /** By kind; a kind that is declared twice may be used as often as both say. */
 function countRequests(tools: JsonNode): ReadonlyMap<string, number> {
+  const { outline, start, end } = tools;
+  const { bytes } = outline;
+  if (!Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(DATE_MARK)) return NO_REQUESTS;
   let requests: Map<string, number> | null = null;
   for (const tool of children(tools)) {
     const type = tool.kind === 'object' ? member(tool, 'type') : undefined;

@@ -113,6 +113,44 @@ test('a tool without a fee is billed nothing, and the record and the log say so,
   expect(JSON.parse(told[0] ?? '')).toMatchObject({ model: 'messages-no-fee', server_tool: 'web_search' });
 });
 
+describe('a balance that does not cover three searches', () => {
+  const LITTLE = 10_000_000n;
+  const search = (max_uses: number) => ({ tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses }] });
+
+  test('refuses a call that declares them, before upstream is asked', async () => {
+    const customer = await newPrepaid(pair.gateway, LITTLE);
+    const served = pair.fake.served('messages-searching').length;
+    const response = await postSearch(customer.key, search(3));
+    expect([response.status, (await response.text()).includes('billing_error')]).toEqual([429, true]);
+    expect(pair.fake.served('messages-searching')).toHaveLength(served);
+    expect(await moneyOf(pair.gateway, customer)).toMatchObject({ available: LITTLE, held: 0n });
+  });
+
+  test('is never overdrawn by searches that nobody declared: the operator bears what is beyond it', async () => {
+    scriptMessages('messages-searching', false, { web_search_requests: 3 });
+    const customer = await newPrepaid(pair.gateway, LITTLE);
+    const response = await postSearch(customer.key, {});
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(await moneyOf(pair.gateway, customer)).toEqual({
+      available: 0n,
+      held: 0n,
+      charged: LITTLE,
+      absorbed: 30_200_000n - LITTLE,
+    });
+  });
+
+  const postSearch = (key: string, members: object) => {
+    const messages = [{ role: 'user', content: 'Look it up.' }];
+    return post({ url: pair.gateway.url, key }, 'messages', {
+      model: 'messages-searching',
+      max_tokens: 500,
+      messages,
+      ...members,
+    });
+  };
+});
+
 test('the ledger holds, with each charge computed anew', async () => {
   expect(await verified(pair)).toBeGreaterThan(0);
 });
