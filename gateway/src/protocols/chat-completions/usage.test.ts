@@ -54,7 +54,12 @@ describe('readUsage', () => {
       reasoning: 6,
       apart: { audio_input: 30, image_input: 20, audio_output: 9, image_output: 3 },
     });
-    const outside = { prompt_tokens: 9, completion_tokens: 248, total_tokens: 632, prompt_tokens_details: { audio_tokens: 375 } };
+    const outside = {
+      prompt_tokens: 9,
+      completion_tokens: 248,
+      total_tokens: 632,
+      prompt_tokens_details: { audio_tokens: 375 },
+    };
     expect(readUsage(outside)).toMatchObject({
       usage: { input: 384, output: 248, apart: { audio_input: 375 } },
       flags: [],
