@@ -16,6 +16,7 @@ import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
+import { Roster } from './lib/roster.ts';
 import { buildRouteTable, type RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
@@ -105,7 +106,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         () => limits().bodyBytesInFlightMax,
       ),
       log: createCallLog(log),
-      waiting: new Set(),
+      waiting: new Roster(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),

@@ -102,7 +102,7 @@ async function beginFold(job: Dispatch, folding: Folding, note: Note): Promise<D
     if (stream.interrupt(left)) call.unsent = folding.observer.facts();
   };
   request.signal.addEventListener('abort', leave, { once: true });
-  gate.waiting.add(stream);
+  const seat = gate.waiting.add(stream);
   try {
     stream.connect(send(job, listener));
     const end = await stream.done;
@@ -110,7 +110,7 @@ async function beginFold(job: Dispatch, folding: Folding, note: Note): Promise<D
     note(200, null);
     return { ...end, folding };
   } finally {
-    gate.waiting.delete(stream);
+    gate.waiting.remove(seat);
   }
 }
 
@@ -124,16 +124,15 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   };
   const leave = () => interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
   job.request.signal.addEventListener('abort', leave, { once: true });
-  const running = { interrupt };
   const { waiting } = job.gate;
-  waiting.add(running);
+  const seat = waiting.add({ interrupt });
   try {
     tap = send(job, collector);
     const answer = await collector.done;
     job.call.firstByteMs = performance.now();
     return { kind: 'collected', answer, sending: job.sending };
   } finally {
-    waiting.delete(running);
+    waiting.remove(seat);
   }
 }
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../config/load-config.ts';
 import { UNWATCHED } from '../lib/deadlines.ts';
+import { Roster } from '../lib/roster.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { openCall } from './call.ts';
@@ -15,7 +16,7 @@ function gateOf(): Pick<Gate, 'settings' | 'waiting' | 'recorder' | 'log' | 'dis
   const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const disorders = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
-  return { settings: { config, routes: new Map() }, waiting: new Set(), recorder, log, disorders };
+  return { settings: { config, routes: new Map() }, waiting: new Roster(), recorder, log, disorders };
 }
 
 function head(status: number, type: string): ResponseHead {

@@ -92,16 +92,16 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
     },
     onClosed() {
-      gate.waiting.delete(relay);
+      gate.waiting.remove(seat);
       releaseCall(call);
     },
   });
   const metered = meter === null ? null : new MeteredBody(relay, meter);
-  gate.waiting.add(relay);
+  const seat = gate.waiting.add(relay);
   // What never became a stream will not close either.
   relay.started.then(
-    ({ kind }) => kind === 'collected' && gate.waiting.delete(relay),
-    () => gate.waiting.delete(relay),
+    ({ kind }) => kind === 'collected' && gate.waiting.remove(seat),
+    () => gate.waiting.remove(seat),
   );
   return { relay, listener: metered ?? relay };
 }
