@@ -58,6 +58,7 @@ function apartPicoUsd(usage: Usage, apart: UsageApart, rates: Rates, fees: Fees 
 
 /** A sum of pico-USD with the price's mark-up, in nano-USD, rounded up: what is held must cover what is charged. */
 export function ceilNanoUsd(picoUsd: bigint, price: Price): NanoUsd {
+  if (price.markUpPpm === 0n) return (picoUsd + PICO_PER_NANO - 1n) / PICO_PER_NANO;
   const units = PICO_PER_NANO * PPM;
   return (picoUsd * (PPM + price.markUpPpm) + units - 1n) / units;
 }

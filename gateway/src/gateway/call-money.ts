@@ -13,7 +13,7 @@ import type { Payer } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Usage } from '../generation/usage.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import type { Ledger } from '../store/ledger-port.ts';
+import type { CallDraft, Ledger } from '../store/ledger-port.ts';
 import type { CallRecord } from '../store/ports.ts';
 
 export interface CallMoneyParts {
@@ -23,7 +23,9 @@ export interface CallMoneyParts {
   readonly price: Price | null;
   readonly wish: HoldWish | null;
   readonly slice: HoldSlice;
-  /** On the disk: before it, no byte goes to the client. */
+  /** What was kept with the hold; the call's record says the same. */
+  readonly draft: CallDraft;
+  /** On the disk: before it, no byte goes to the client. Where it rejects, whoever awaits it and the settlement are told. */
   readonly durable: Promise<void>;
   /** What the configuration said when the call was held. */
   readonly brokenAnswers: 'bill' | 'free';
@@ -34,6 +36,7 @@ const AWAY = new CallFailure('store_away', 'the call could not be recorded');
 
 export class CallMoney {
   readonly price: Price | null;
+  readonly draft: CallDraft;
   readonly durable: Promise<void>;
   readonly brokenAnswers: 'bill' | 'free';
   readonly #parts: CallMoneyParts;
@@ -47,6 +50,7 @@ export class CallMoney {
   constructor(parts: CallMoneyParts) {
     this.#parts = parts;
     this.price = parts.price;
+    this.draft = parts.draft;
     this.durable = parts.durable;
     this.brokenAnswers = parts.brokenAnswers;
     this.#held = parts.slice.amount;
@@ -115,10 +119,11 @@ export class CallMoney {
       payer === 'operator'
         ? bearCost(this.#held, cost ?? 0n)
         : settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
-    const extended = extension === 0n ? null : this.#noteExtension(extension);
     let charged = posted;
     try {
-      await Promise.all([extended, ledger.settle({ record, posted, released, absorbed })]);
+      const extended = extension === 0n ? null : this.#noteExtension(extension);
+      const settled = ledger.settle({ record, posted, released, absorbed });
+      await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
       // What the hold failed by is the reason for whatever failed behind it.
       await this.durable.catch(() => undefined);

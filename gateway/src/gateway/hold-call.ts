@@ -118,10 +118,8 @@ function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { form, price,
       { cause },
     );
   });
-  // Awaited before the first byte goes out; until then its failure is nobody's surprise.
-  durable.catch(() => undefined);
   const { brokenAnswers } = gate.settings.config.defaults;
-  call.money = new CallMoney({ price, wish, slice, admission, ledger, durable, brokenAnswers });
+  call.money = new CallMoney({ price, wish, slice, admission, ledger, draft, durable, brokenAnswers });
 }
 
 /** The ledger's word for a hold that a prepaid account does not cover. */

@@ -142,7 +142,7 @@ function buildRecord(
   { usage, source }: Charge,
   cost: NanoUsd | null,
 ): Omit<CallRecord, 'usage_flags'> {
-  const draft = draftRecord(call, call.money?.price?.version ?? null);
+  const draft = call.money?.draft ?? draftRecord(call, null);
   return {
     ...draft,
     served_model: masked(facts?.model ?? (call.attempted ? draft.served_model : null)),

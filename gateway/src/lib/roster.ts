@@ -12,7 +12,7 @@ const GONE = -1;
 /**
  * An array with places, not a Set: a Set that is emptied as fast as it is filled makes a new table every few dozen items, the
  * old table leads to the new one, and so the runtime's quick collections keep all that ever stood in one. Of a gateway's calls
- * that were some 15 KB each, marked and copied until the next full collection (2026-11-22, Bun 1.4).
+ * that was some 15 KB each, marked once and kept until the next full collection (2026-11-22, Bun 1.4).
  */
 export class Roster<Item> {
   readonly #seats: Seat<Item>[] = [];

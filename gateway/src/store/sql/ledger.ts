@@ -93,9 +93,8 @@ function unheldProblem(cost: string | null): string | null {
 }
 
 function settlementProblem({ record, posted, released, absorbed }: Settlement): string | null {
-  for (const [name, amount] of Object.entries({ posted, released, absorbed })) {
-    if (amount < 0n) return `The settlement of call ${record.request_id}: found ${name} ${amount}, expected 0 or more.`;
-  }
+  if (posted < 0n || released < 0n || absorbed < 0n)
+    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and absorbed ${absorbed}, expected 0 or more of each.`;
   const cost = record.cost_nano_usd ?? '0';
   if (cost === (posted + absorbed).toString()) return null;
   return `The settlement of call ${record.request_id}: found posted ${posted} and absorbed ${absorbed}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
