@@ -125,7 +125,7 @@ export class CallMoney {
       const settled = ledger.settle({ record, posted, released, absorbed });
       await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
-      // What the hold failed by is the reason for whatever failed behind it.
+      // What the hold failed by is the reason for whatever failed behind it; the two often share a commit.
       await this.durable.catch(() => undefined);
       const late = this.#whyUnheld();
       if (late === null) {

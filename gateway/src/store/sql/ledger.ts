@@ -21,7 +21,7 @@ import type { Writer } from './writer.ts';
 /** The port's implementation. Every rejection is a StoreFailure. */
 export function createLedger(
   queries: Kysely<Tables>,
-  writer: Pick<Writer, 'keep'>,
+  writer: Pick<Writer, 'keep' | 'keepUnhurried'>,
   spool: Pick<Spool, 'keep' | 'keepLater' | 'provideFor' | 'writable'>,
   ends: Pick<UnkeptEnds, 'end'>,
 ): Ledger {
@@ -46,8 +46,10 @@ export function createLedger(
 
   return {
     async hold(hold) {
-      const { request_id } = hold.draft;
-      await keepChecked(textProblem('request_id', request_id), () => keepHold(hold));
+      const { request_id, stream } = hold.draft;
+      refuse(textProblem('request_id', request_id));
+      // The first byte of a stream waits for its hold; of a plain call only the settlement does, and it comes behind it.
+      await (stream ? writer.keep(keepHold(hold)) : writer.keepUnhurried(keepHold(hold)));
       held.add(request_id);
       spool.provideFor(held.size);
     },
