@@ -52,6 +52,7 @@ const IDLE_LOOKS_PER_SWEEP = 10_000;
 export function createMemoryLimits(settings: Settings): MemoryLimits {
   const book = createSubjectBook();
   const balances = new Map<string, Balance>();
+  /** Calls come and go here, and a Map keeps what was in it for a while (see lib/roster.ts): so a holding is small, and knows no call. */
   const holdings = new Map<string, Holding>();
 
   function tellMarks(state: WindowState, marks: readonly BudgetMark[]): void {
