@@ -1,11 +1,11 @@
 /** Checks that the steady clock is a clock, and that the system's clock does not move it. */
-import { afterEach, expect, spyOn, test } from 'bun:test';
+import { afterAll, expect, spyOn, test } from 'bun:test';
 import { steadyNowMs } from './steady-clock.ts';
 
 const HOUR_MS = 3_600_000;
 const trueNow = Date.now;
 const clock = spyOn(Date, 'now');
-afterEach(() => clock.mockReset());
+afterAll(() => clock.mockRestore());
 
 test('it shows the time in whole milliseconds', () => {
   clock.mockImplementation(trueNow);

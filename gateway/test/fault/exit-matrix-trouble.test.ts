@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { eventually } from '../harness/eventually.ts';
+import { control } from '../http-contract/make-key.ts';
 import { EXHAUSTIVE, endsInError, hasTerminal } from './calls.ts';
 import { ask, bodyOf, untilServed } from './exit-acts.ts';
 import { type Cell, listCells } from './exit-cells.ts';
@@ -64,6 +65,8 @@ describe('the writer thread dies', () => {
     const running = opened.map(({ cell, key }) => ask({ url: rig.gateway.url, key }, cell, bodyOf(cell)));
     await Promise.all(cells.map((cell) => untilServed(rig.fake, cell)));
     await eventually('every call to be held', () => (rig.books.openHolds().length === cells.length ? true : null));
+    // What is on the disk may not be told yet: the thread's word on the holds comes before its word on this.
+    await control(rig.gateway, 'workspaces.create', { id: 'after-the-holds' });
     await steering.order(rig.gateway, { endThreads: true, stillborn: true });
     await Promise.all(running.filter((_, index) => cells[index]?.ending === ENDING));
     await steering.order(rig.gateway, { stillborn: false });
