@@ -79,8 +79,8 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
   const seeds = createMoneySeeds(limits, {
     readSettled: (binding, exceptCalls) => store.readSpend(sinceMade(binding, directory), namesOfModel, exceptCalls),
     async readAvailable(account) {
-      const found = (await store.ledger.readBalances()).find((balance) => balance.account === account);
-      return found?.available ?? 0n;
+      const [balance] = await store.ledger.readBalances(account);
+      return balance?.available ?? 0n;
     },
   });
   const timeZoneOf = (accountId: string) => directory.accounts.get(accountId)?.timeZone ?? 'UTC';

@@ -93,7 +93,8 @@ function chooseMode(
 }
 
 async function readBalance({ ledger }: ControlContext, account: string): Promise<AccountBalance | null> {
-  return (await ledger.readBalances()).find((balance) => balance.account === account) ?? null;
+  const [balance] = await ledger.readBalances(account);
+  return balance ?? null;
 }
 
 function subjectOf(id: string): Subject {

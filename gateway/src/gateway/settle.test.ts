@@ -9,8 +9,10 @@ import { LearntRatio } from './learnt-ratio.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import { type OddUsage, OddUsageLog } from './odd-usage.ts';
 import { type Outcome, settle } from './settle.ts';
+import { holdMoney } from './testing/held-money.ts';
 import { routedCall } from './testing/routed-call.ts';
 
+const NOWHERE = { append: async () => undefined, writable: () => true };
 const usage = { ...ZERO_USAGE, input: 100, output: 9 };
 const FACTS: AnswerFacts = {
   usage,
@@ -70,4 +72,21 @@ test('the prompt of a sampled call is counted where upstream counted it, and onl
     expect((await settled(outcome, body)).counted).toEqual([]);
   }
   expect((await settled({ status: 200, failure: null, facts: FACTS })).counted).toEqual([]);
+});
+
+test.each([
+  ['its reasoning is among the bytes that came', 'never', 1_000],
+  ['its reasoning never shows', 'always', 250],
+] as const)('a whole answer teaches bytes a token: %s', async (_, hiddenReasoning, tokens) => {
+  const ratio = new LearntRatio();
+  const { call } = routedCall({ hiddenReasoning });
+  const { model = '' } = call.route?.upstream ?? {};
+  const facts = { ...FACTS, usageFlags: [], usage: { ...usage, output: 1_000, reasoning: 750 }, outputBytes: 2_000 };
+  const learnt = new LearntRatio();
+  const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
+  call.dispatched = true;
+  call.money = (await holdMoney({ cap: 1_000_000n })).money;
+  await settle(call, { status: 200, failure: null, facts }, { recorder: NOWHERE, desk });
+  learnt.learn(model, 2_000, tokens);
+  expect(ratio.tokensIn(model, 100_000)).toBe(learnt.tokensIn(model, 100_000));
 });

@@ -104,7 +104,13 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
 /** What upstream counted of what came teaches how many bytes a token of its model takes. */
 function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
   if (failure !== null || facts === null || facts.usage === null || route === null) return;
-  desk.ratio.learn(route.upstream.model, facts.outputBytes, facts.usage.output);
+  const { output, reasoning } = facts.usage;
+  // Of a host that keeps reasoning to itself, it is not among the bytes that came.
+  desk.ratio.learn(
+    route.upstream.model,
+    facts.outputBytes,
+    route.hiddenReasoning === 'never' ? output : output - reasoning,
+  );
 }
 
 /** The usage that is charged, and where its numbers come from. */

@@ -200,7 +200,8 @@ describe('GET /v1/key', () => {
     const balanceOf = (account: string, available: bigint) => {
       return { account, mode: 'prepaid', available, held: 1n, charged: 2n, absorbed: 3n, toppedUp: 4n } as const;
     };
-    const ledger = { readBalances: async () => [balanceOf('another', 5n), balanceOf('default', 12_300n)] };
+    const balances = [balanceOf('another', 5n), balanceOf('default', 12_300n)];
+    const ledger = { readBalances: async (of?: string) => balances.filter(({ account }) => account === of) };
     const { body } = await ask({ mode: 'prepaid', sources: { ledger } });
     expect([body.mode, body.balance_nano_usd]).toEqual(['prepaid', '12300']);
   });

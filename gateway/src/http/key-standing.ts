@@ -55,7 +55,7 @@ async function readSeeded({ limits, seed }: StandingSources, binding: BindingCap
 }
 
 async function readAvailable({ ledger }: StandingSources, accountId: string): Promise<NanoUsd> {
-  const balance = (await ledger.readBalances()).find(({ account }) => account === accountId);
+  const [balance] = await ledger.readBalances(accountId);
   if (balance === undefined) throw new Error(`the ledger knows no account ${accountId}`);
   return balance.available;
 }

@@ -110,7 +110,8 @@ export interface Ledger {
   topup(movement: Movement): Promise<AccountBalance>;
   /** A positive amount goes back to the account. */
   correct(movement: Movement): Promise<AccountBalance>;
-  readBalances(): Promise<readonly AccountBalance[]>;
+  /** Of every account, by id; or of the one, where there is one of that id. */
+  readBalances(account?: string): Promise<readonly AccountBalance[]>;
   /** False once writes fail: calls are then answered 503. */
   writable(): boolean;
 }

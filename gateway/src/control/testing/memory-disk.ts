@@ -55,7 +55,8 @@ export function createMemoryDisk(): MemoryDisk {
     ledger: {
       topup: (movement) => move(disk, movement, movement.amount),
       correct: (movement) => move(disk, movement, 0n),
-      readBalances: async () => [...disk.balances.values()],
+      readBalances: async (account) =>
+        [...disk.balances.values()].filter((balance) => account === undefined || balance.account === account),
     },
   };
   return disk;

@@ -79,7 +79,7 @@ export function createLedger(
     },
     topup: (movement) => move('topup', movement),
     correct: (movement) => move('correct', movement),
-    readBalances: () => readBalances(queries),
+    readBalances: (account) => readBalances(queries, account ?? null),
     writable: spool.writable,
   };
 }

@@ -54,7 +54,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
     }
 
     async function balanceOf(account: string): Promise<AccountBalance> {
-      const found = (await ledger.readBalances()).find((balance) => balance.account === account);
+      const found = (await ledger.readBalances(account)).at(0);
       if (found === undefined) throw new Error(`no balance of ${account}`);
       return found;
     }
