@@ -1,12 +1,13 @@
-/** Owns the table of what is measured: the requests, the answers they must get, and how many clients send them. */
+/** Owns the table of what is measured: the requests, the answers they must get, how many clients send them, and to whom. */
 import { renderAgentRequest } from './agent-request.ts';
 import type { ExpectedAnswer } from './load/load-plan.ts';
 import type { Protocol } from './protocol.ts';
 import { renderQuestion } from './question.ts';
+import type { SubjectName } from './subjects/subject.ts';
 import { STREAM_EVENTS } from './upstream/answer-content.ts';
 import type { UpstreamModel } from './upstream/choose-answer.ts';
 
-export type CaseName = 'plain' | 'burst' | 'paced' | 'agent';
+export type CaseName = 'plain' | 'steady' | 'burst' | 'paced' | 'agent';
 
 /** What a client of one format sends in a case, and what it must get. */
 export interface CaseCall {
@@ -18,11 +19,26 @@ export interface BenchCase {
   readonly name: CaseName;
   readonly title: string;
   readonly connections: number;
+  /** Calls that become due per second, whatever is still open; null: each client calls again when it is answered. */
+  readonly callsPerSecond: number | null;
+  /** Who takes part. */
+  readonly subjects: readonly SubjectName[];
   /** What CPU time is divided by. */
   readonly unit: 'call' | 'event';
   /** By the client's format; a format that is missing does not take part in the case. */
   readonly calls: Readonly<Partial<Record<Protocol, CaseCall>>>;
 }
+
+const GATEWAYS: readonly SubjectName[] = [
+  'bare',
+  'bare-keyed',
+  'tollgate',
+  'tollgate-c2m',
+  'tollgate-m2m',
+  'tollgate-m2c',
+  'nginx',
+];
+const STEADY_CALLS_PER_SECOND = 500;
 
 function plainCall(protocol: Protocol): CaseCall {
   return { expect: { protocol, kind: 'json' }, renderBody: () => renderQuestion(protocol, 'bench', false) };
@@ -41,13 +57,27 @@ export const CASES: readonly BenchCase[] = [
     name: 'plain',
     title: 'plain call',
     connections: 32,
+    callsPerSecond: null,
+    subjects: [...GATEWAYS, 'portkey'],
     unit: 'call',
     calls: { chat: plainCall('chat'), messages: plainCall('messages') },
+  },
+  {
+    name: 'steady',
+    title: `${STEADY_CALLS_PER_SECOND} plain calls a second`,
+    // More than are ever open while nothing stands still for a tenth of a second.
+    connections: 48,
+    callsPerSecond: STEADY_CALLS_PER_SECOND,
+    subjects: ['direct', 'bare-keyed', 'tollgate'],
+    unit: 'call',
+    calls: { chat: plainCall('chat') },
   },
   {
     name: 'burst',
     title: 'stream of 100 events sent at once',
     connections: 16,
+    callsPerSecond: null,
+    subjects: GATEWAYS,
     unit: 'call',
     calls: { chat: streamCall('chat', 'bench'), messages: streamCall('messages', 'bench') },
   },
@@ -55,6 +85,8 @@ export const CASES: readonly BenchCase[] = [
     name: 'paced',
     title: '100 streams, an event each 10 ms',
     connections: 100,
+    callsPerSecond: null,
+    subjects: GATEWAYS,
     unit: 'event',
     calls: { chat: streamCall('chat', 'bench-paced'), messages: streamCall('messages', 'bench-paced') },
   },
@@ -62,6 +94,8 @@ export const CASES: readonly BenchCase[] = [
     name: 'agent',
     title: 'agent request of 200 KB',
     connections: 8,
+    callsPerSecond: null,
+    subjects: [...GATEWAYS, 'portkey'],
     unit: 'call',
     calls: { chat: { expect: { protocol: 'chat', kind: 'json' }, renderBody: renderAgentRequest } },
   },

@@ -63,6 +63,8 @@ export async function measure(
     body: call.renderBody(),
     expect: call.expect,
     connections: benchCase.connections,
+    callsPerSecond: benchCase.callsPerSecond,
+    probePath: benchCase.callsPerSecond === null ? null : subject.probePath,
     warmupMs: timing.warmupMs,
     windowMs: timing.windowMs,
     watch: { subject: group.pid, upstream: upstreamPid },

@@ -14,7 +14,9 @@ describe('options', () => {
   test('by default are everything, three rounds', () => {
     const options = parseOptions([]);
     expect(names(options?.subjects)).toEqual([
+      'direct',
       'bare',
+      'bare-keyed',
       'tollgate',
       'tollgate-c2m',
       'tollgate-m2m',
@@ -22,7 +24,7 @@ describe('options', () => {
       'nginx',
       'portkey',
     ]);
-    expect(names(options?.cases)).toEqual(['plain', 'burst', 'paced', 'agent']);
+    expect(names(options?.cases)).toEqual(['plain', 'steady', 'burst', 'paced', 'agent']);
     expect(options).toMatchObject({ rounds: 3, strict: false, jsonFile: null });
     expect(options?.tollgateCommand).toEndWith('/bin/tollgate');
   });
@@ -40,9 +42,9 @@ describe('options', () => {
     expect(options?.rounds).toBe(1);
   });
 
-  test('keep a whole default run under six minutes and a quick one under a minute', () => {
+  test('keep a whole default run under four minutes and a quick one under a minute', () => {
     for (const [args, secondsMax] of [
-      [[], 360],
+      [[], 240],
       [['--quick'], 60],
     ] as const) {
       const options = parseOptions(args);
@@ -53,18 +55,18 @@ describe('options', () => {
         const loadMs = warmupMs + windowMs;
         return LOAD_PROCESS_MS + settleMs + (paced ? Math.ceil(loadMs / PACED_STREAM_MS) * PACED_STREAM_MS : loadMs);
       };
-      const steps = cases.flatMap(({ name, calls }) =>
+      const steps = cases.flatMap(({ name, calls, subjects: taking }) =>
         subjects
-          .filter(({ protocol }) => calls[protocol] !== undefined)
+          .filter((subject) => taking.includes(subject.name) && calls[subject.protocol] !== undefined)
           .map(() => stepMs(rehearsal, name === 'paced') + rounds * stepMs(timing, name === 'paced')),
       );
-      expect(steps).toHaveLength(26);
+      expect(steps).toHaveLength(31);
       expect(steps.reduce((sum, ms) => sum + ms, SUBJECT_START_MS * subjects.length) / 1000).toBeLessThan(secondsMax);
     }
   });
 
   test.each([
-    [['--only', 'litellm'], '--only: found "litellm", expected some of bare, tollgate, tollgate-c2m'],
+    [['--only', 'litellm'], '--only: found "litellm", expected some of direct, bare, bare-keyed, tollgate'],
     [['--seconds', '0'], '--seconds: found "0", expected a number from 0.2 to 60'],
     [['--rounds', '1.5'], '--rounds: found "1.5", expected a whole number'],
     [['--fast'], "'--fast'"],

@@ -25,7 +25,7 @@ export const USAGE_TEXT = `bench/main.ts: CPU, latency and memory per call, on o
   --only A,B       subjects (default: all that run here):
                    ${SUBJECTS.map(({ name }) => name).join(', ')}
   --case A,B       cases: ${CASES.map(({ name }) => name).join(', ')} (default: all)
-  --seconds N      timed seconds per measurement, 0.2 to 60 (default 2.2)
+  --seconds N      timed seconds per measurement, 0.2 to 60 (default 1.4)
   --rounds N       rounds over all subjects, 1 to 20 (default 3)
   --quick          one short round: under a minute, rough numbers
   --json FILE      the whole result as JSON into FILE, not a summary on standard output
@@ -70,11 +70,11 @@ interface Timings {
  * runs for weeks, not for seconds. The quick times fit a paced stream, which lasts a second, into one rehearsal and one round each. */
 function chooseTimings(quick: boolean, seconds: number | null): Timings {
   const timing = quick
-    ? { warmupMs: 200, windowMs: 700, settleMs: 50 }
-    : { warmupMs: 600, windowMs: 2200, settleMs: 300 };
+    ? { warmupMs: 200, windowMs: 600, settleMs: 50 }
+    : { warmupMs: 400, windowMs: 1400, settleMs: 100 };
   return {
     timing: seconds === null ? timing : { ...timing, windowMs: seconds * 1000 },
-    rehearsal: quick ? { warmupMs: 250, windowMs: 350, settleMs: 0 } : { warmupMs: 300, windowMs: 2000, settleMs: 0 },
+    rehearsal: quick ? { warmupMs: 200, windowMs: 300, settleMs: 0 } : { warmupMs: 200, windowMs: 850, settleMs: 0 },
   };
 }
 

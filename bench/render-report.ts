@@ -1,40 +1,24 @@
-/** Owns how a result is printed: the table per case, and the targets. Computes nothing but roundings. */
+/** Owns how the measurements are printed: the machine, the table per case, what is missing. Computes nothing but roundings. */
 import type { BenchCase } from './cases.ts';
 import type { MachineFacts } from './machine.ts';
 import type { Measurement } from './measure.ts';
+import { MISSING, renderColumns, renderNumber, renderSpread } from './render-columns.ts';
 import type { SkippedSubject } from './rig.ts';
 import type { LeftOut } from './run-rounds.ts';
 import type { Subject } from './subjects/subject.ts';
-import { type Ratio, type Row, ratioOf } from './summarize.ts';
-import type { JudgedTarget, Verdict } from './targets.ts';
+import { addedMsOf, type Row, ratioOf } from './summarize.ts';
 
-const MISSING = '–';
-const MARKS: Record<Verdict, string> = { met: '✓', missed: '✗', failed: '✗', 'not measured': MISSING };
-
-function renderNumber(value: number | null, digits: number): string {
-  return value === null ? MISSING : value.toFixed(digits);
+/** What a case's table is made from. */
+interface CaseResult {
+  readonly benchCase: BenchCase;
+  /** Of this case only. */
+  readonly rows: readonly Row[];
+  readonly measurements: readonly Measurement[];
+  readonly subjects: readonly Subject[];
 }
 
 function renderMegabytes(bytes: number | null): string {
   return bytes === null ? MISSING : `${Math.round(bytes / 1_048_576)}`;
-}
-
-function renderRatio(ratio: Ratio | null): string {
-  if (ratio === null) return MISSING;
-  return `${ratio.median.toFixed(2)} (${ratio.lowest.toFixed(2)}–${ratio.highest.toFixed(2)})`;
-}
-
-/** Cells in columns, the first one left-aligned and the others right-aligned. */
-function renderColumns(lines: readonly (readonly string[])[]): string {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
 
 /** Two lines about the machine, and what the numbers are good for. */
@@ -46,35 +30,25 @@ export function renderMachine(facts: MachineFacts): string {
   );
 }
 
+function titleOf(row: Row, subjects: readonly Subject[]): string {
+  return subjects.find(({ name }) => name === row.subject)?.title ?? row.subject;
+}
+
 /**
- * The table of one case. Paced streams show the time to the first event, all others the time of the whole call. Only what
- * has chat clients is compared with the bare proxy, which relays their calls: those of others have other bytes.
+ * Paced streams show the time to the first event, all others the time of the whole call. Only what has chat clients is
+ * compared with the bare proxies, which relay their calls: those of others have other bytes.
  */
-export function renderCase(
-  benchCase: BenchCase,
-  rows: readonly Row[],
-  measurements: readonly Measurement[],
-  subjects: readonly Subject[],
-): string {
+function renderCosts({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
   const { unit } = benchCase;
   const waits = unit === 'event' ? 'first event' : 'call';
-  const own = rows.filter((row) => row.case === benchCase.name);
   const comparable = new Set(subjects.filter(({ protocol }) => protocol === 'chat').map(({ name }) => name));
-  const lines = own.map((row) => [
-    subjects.find(({ name }) => name === row.subject)?.title ?? row.subject,
-    renderNumber(row.cpuMicros, 1),
-    comparable.has(row.subject) ? renderRatio(ratioOf(measurements, benchCase, row.subject, 'bare')) : MISSING,
-    renderNumber(row.perSecondPerCore, 0),
-    renderNumber(row.perSecond, 0),
-    renderNumber(unit === 'event' ? row.firstP50Ms : row.callP50Ms, 2),
-    renderNumber(unit === 'event' ? row.firstP99Ms : row.callP99Ms, 2),
-    renderMegabytes(row.settledBytes),
-    renderMegabytes(row.peakBytes),
-  ]);
+  const timesOf = (row: Row, against: 'bare' | 'bare-keyed') =>
+    comparable.has(row.subject) ? renderSpread(ratioOf(measurements, benchCase, row.subject, against)) : MISSING;
   const head = [
     '',
     `CPU µs/${unit}`,
-    '× bare',
+    '× blind',
+    '× keyed',
     `${unit}s/s/core`,
     `${unit}s/s`,
     `${waits} p50 ms`,
@@ -82,23 +56,63 @@ export function renderCase(
     'MB settled',
     'MB peak',
   ];
+  const lines = rows.map((row) => [
+    titleOf(row, subjects),
+    renderNumber(row.cpuMicros, 1),
+    timesOf(row, 'bare'),
+    timesOf(row, 'bare-keyed'),
+    renderNumber(row.perSecondPerCore, 0),
+    renderNumber(row.perSecond, 0),
+    renderNumber(unit === 'event' ? row.firstP50Ms : row.callP50Ms, 2),
+    renderNumber(unit === 'event' ? row.firstP99Ms : row.callP99Ms, 2),
+    renderMegabytes(row.settledBytes),
+    renderMegabytes(row.peakBytes),
+  ]);
+  return [head, ...lines];
+}
+
+/** What calls that come at a pace of their own wait for. No CPU: it would be that of the stall probe's questions too. */
+function renderWaits({ benchCase, rows, measurements, subjects }: CaseResult): string[][] {
+  const addedBy = (row: Row, rank: 'p50' | 'p99') =>
+    row.subject === 'direct' ? MISSING : renderSpread(addedMsOf(measurements, benchCase, row.subject, 'direct', rank));
+  const head = [
+    '',
+    'calls/s',
+    'p50 ms',
+    'p99 ms',
+    'added p50 ms',
+    'added p99 ms',
+    'longest stall ms',
+    'own lateness ms',
+  ];
+  const lines = rows.map((row) => [
+    titleOf(row, subjects),
+    renderNumber(row.perSecond, 0),
+    renderNumber(row.callP50Ms, 2),
+    renderNumber(row.callP99Ms, 2),
+    addedBy(row, 'p50'),
+    addedBy(row, 'p99'),
+    renderNumber(row.stallMs, 1),
+    renderNumber(row.ownLateMs, 1),
+  ]);
+  return [head, ...lines];
+}
+
+/** The table of one case, with a line for each row that does not count. */
+export function renderCase(
+  benchCase: BenchCase,
+  rows: readonly Row[],
+  measurements: readonly Measurement[],
+  subjects: readonly Subject[],
+): string {
+  const own = rows.filter((row) => row.case === benchCase.name);
+  const result = { benchCase, rows: own, measurements, subjects };
+  const lines = benchCase.callsPerSecond === null ? renderCosts(result) : renderWaits(result);
   const faults = own
     .filter((row) => row.failures > 0)
     .map((row) => `  ✗ ${row.subject}: ${row.failures} failed calls, so its row does not count; ${row.firstFailure}`);
   const title = `${benchCase.title} (${benchCase.connections} connections)`;
-  return [title, own.length === 0 ? 'nothing measured' : renderColumns([head, ...lines]), ...faults].join('\n');
-}
-
-/** One line per target, with its mark. */
-export function renderTargets(targets: readonly JudgedTarget[], cases: readonly BenchCase[]): string {
-  const lines = targets.map((target) => [
-    `${MARKS[target.verdict]} ${cases.find(({ name }) => name === target.case)?.title ?? target.case}`,
-    `${target.subject} / ${target.against}`,
-    `${target.bound} ${target.value}`,
-    renderRatio(target.ratio),
-    target.verdict,
-  ]);
-  return `Targets (CPU per call or event)\n${renderColumns(lines)}`;
+  return [title, own.length === 0 ? 'nothing measured' : renderColumns(lines), ...faults].join('\n');
 }
 
 /** One line per subject that could not run, and per case that a subject could not answer; empty where there is none. */

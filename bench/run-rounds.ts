@@ -32,7 +32,7 @@ function rotate<Entry>(entries: readonly Entry[], start: number): Entry[] {
 function findUncalled({ cases, subjects }: Rounds): LeftOut[] {
   return cases.flatMap((benchCase) =>
     [...subjects.keys()]
-      .filter(({ protocol }) => benchCase.calls[protocol] === undefined)
+      .filter(({ name, protocol }) => benchCase.subjects.includes(name) && benchCase.calls[protocol] === undefined)
       .map(({ name, protocol }) => ({
         subject: name,
         case: benchCase.name,
@@ -48,7 +48,8 @@ export async function runRounds(plan: Rounds): Promise<{ measurements: Measureme
   for (let round = 0; round <= plan.rounds; round += 1) {
     const timing = round === 0 ? plan.rehearsal : plan.timing;
     for (const benchCase of plan.cases) {
-      for (const [subject, running] of rotate([...plan.subjects], round)) {
+      const own = [...plan.subjects].filter(([{ name }]) => benchCase.subjects.includes(name));
+      for (const [subject, running] of rotate(own, round)) {
         if (leftOut.some((pair) => pair.subject === subject.name && pair.case === benchCase.name)) continue;
         const measurement = await measure(subject, running, benchCase, plan.upstreamPid, round, timing);
         const { failures, firstFailure } = measurement.load;

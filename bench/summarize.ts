@@ -1,5 +1,6 @@
-/** Owns the arithmetic from measurements to one row per subject and case: medians, and ratios of the same round. Pure. */
+/** Owns the arithmetic from measurements to one row per subject and case: medians, and ratios and differences of the same round. Pure. */
 import type { BenchCase, CaseName } from './cases.ts';
+import type { Latency } from './load/load-plan.ts';
 import { median } from './load/percentile.ts';
 import type { Measurement } from './measure.ts';
 import type { SubjectName } from './subjects/subject.ts';
@@ -19,6 +20,9 @@ export interface Row {
   readonly callP99Ms: number | null;
   readonly firstP50Ms: number | null;
   readonly firstP99Ms: number | null;
+  /** The longest stall of any round, and the longest that the load generator was late itself; null without a probe. */
+  readonly stallMs: number | null;
+  readonly ownLateMs: number | null;
   readonly settledBytes: number | null;
   readonly peakBytes: number | null;
   /** Failed calls of all rounds: above 0 the row does not count. */
@@ -26,8 +30,8 @@ export interface Row {
   readonly firstFailure: string | null;
 }
 
-/** How many times the CPU per unit of one subject another one needs, compared within each round. */
-export interface Ratio {
+/** A figure over the rounds. */
+export interface Spread {
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;
@@ -42,6 +46,17 @@ function cpuMicrosPerUnit(measurement: Measurement, unit: 'call' | 'event'): num
 
 function medianOf(measurements: readonly Measurement[], pick: (one: Measurement) => number | null): number | null {
   return median(measurements.map(pick).filter((value) => value !== null));
+}
+
+function longestOf(measurements: readonly Measurement[], pick: (one: Measurement) => number | null): number | null {
+  return spreadOf(measurements.map(pick))?.highest ?? null;
+}
+
+/** Null where no value is a number. */
+function spreadOf(values: readonly (number | null)[]): Spread | null {
+  const numbers = values.filter((value) => value !== null);
+  const middle = median(numbers);
+  return middle === null ? null : { median: middle, lowest: Math.min(...numbers), highest: Math.max(...numbers) };
 }
 
 /** One row for each pair of subject and case that was measured, in the order of `cases`, then of `order`. */
@@ -67,6 +82,8 @@ export function summarize(
         callP99Ms: medianOf(own, ({ load }) => load.callMs.p99),
         firstP50Ms: medianOf(own, ({ load }) => load.firstMs.p50),
         firstP99Ms: medianOf(own, ({ load }) => load.firstMs.p99),
+        stallMs: longestOf(own, ({ load }) => load.stall?.longestMs ?? null),
+        ownLateMs: longestOf(own, ({ load }) => load.stall?.ownLateMs ?? null),
         settledBytes: medianOf(own, ({ memory }) => memory.reduce((sum, one) => sum + one.residentBytes, 0)),
         peakBytes: medianOf(own, ({ memory }) => memory.reduce((sum, one) => sum + one.peakBytes, 0)),
         failures: own.reduce((sum, { load }) => sum + load.failures, 0),
@@ -77,24 +94,64 @@ export function summarize(
   });
 }
 
-/** CPU per unit of `subject` over that of `against`, round by round; null where no round measured both. */
+/** What `compare` makes of two subjects' values, round by round; a round that did not measure both has no part. */
+function compareRounds(
+  measurements: readonly Measurement[],
+  subject: SubjectName,
+  against: SubjectName,
+  pick: (one: Measurement) => number | null,
+  compare: (value: number, other: number) => number | null,
+): Spread | null {
+  const byRound = (wanted: SubjectName) =>
+    new Map(measurements.filter((one) => one.subject === wanted).map((one) => [one.round, pick(one)] as const));
+  const base = byRound(against);
+  return spreadOf(
+    [...byRound(subject)].map(([round, value]) => {
+      const other = base.get(round) ?? null;
+      return value === null || other === null ? null : compare(value, other);
+    }),
+  );
+}
+
+/** CPU per unit of `subject` over that of `against`; null where no round measured both. */
 export function ratioOf(
   measurements: readonly Measurement[],
   { name, unit }: BenchCase,
   subject: SubjectName,
   against: SubjectName,
-): Ratio | null {
-  const byRound = (wanted: SubjectName) =>
-    new Map(
-      measurements
-        .filter((one) => one.case === name && one.subject === wanted)
-        .map((one) => [one.round, cpuMicrosPerUnit(one, unit)] as const),
-    );
-  const base = byRound(against);
-  const ratios = [...byRound(subject)].flatMap(([round, micros]) => {
-    const other = base.get(round) ?? null;
-    return micros === null || other === null || other === 0 ? [] : [micros / other];
-  });
-  const middle = median(ratios);
-  return middle === null ? null : { median: middle, lowest: Math.min(...ratios), highest: Math.max(...ratios) };
+): Spread | null {
+  return compareRounds(
+    measurements.filter((one) => one.case === name),
+    subject,
+    against,
+    (one) => cpuMicrosPerUnit(one, unit),
+    (micros, other) => (other === 0 ? null : micros / other),
+  );
+}
+
+/** Milliseconds that a call to `subject` takes beyond one to `against`, at a percentile; null where no round measured both. */
+export function addedMsOf(
+  measurements: readonly Measurement[],
+  { name }: BenchCase,
+  subject: SubjectName,
+  against: SubjectName,
+  rank: keyof Latency,
+): Spread | null {
+  return compareRounds(
+    measurements.filter((one) => one.case === name),
+    subject,
+    against,
+    ({ load }) => load.callMs[rank],
+    (ms, other) => ms - other,
+  );
+}
+
+/** The longest stall of each round, in milliseconds; null where none was looked for. */
+export function stallMsOf(
+  measurements: readonly Measurement[],
+  { name }: BenchCase,
+  subject: SubjectName,
+): Spread | null {
+  const own = measurements.filter((one) => one.case === name && one.subject === subject);
+  return spreadOf(own.map(({ load }) => load.stall?.longestMs ?? null));
 }

@@ -1,7 +1,8 @@
-/** Owns one client: it keeps one connection alive and sends a call when the last one is answered, until the run drains. */
+/** Owns one client: it keeps one connection alive and sends one call after the other as its feed gives them, until the run drains. */
 import { createMessageReader } from '../http/message-reader.ts';
 import { createOutbox, type Outbox } from '../http/outbox.ts';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
+import type { CallFeed } from './call-feed.ts';
 import type { ExpectedAnswer } from './load-plan.ts';
 import { FAILURES_MAX, type Tally } from './tally.ts';
 
@@ -23,7 +24,13 @@ interface RunningCall {
 const RECONNECTS_IN_A_ROW_MAX = 3;
 
 /** Starts the client at once. Every fault is counted in the tally; nothing is thrown. */
-export function driveConnection(port: number, request: Buffer, expect: ExpectedAnswer, tally: Tally): DrivenConnection {
+export function driveConnection(
+  port: number,
+  request: Buffer,
+  expect: ExpectedAnswer,
+  tally: Tally,
+  feed: CallFeed,
+): DrivenConnection {
   const done = Promise.withResolvers<void>();
   let socket: Bun.Socket<undefined> | null = null;
   let outbox: Outbox | null = null;
@@ -39,6 +46,7 @@ export function driveConnection(port: number, request: Buffer, expect: ExpectedA
     const old = socket;
     call = null;
     socket = null;
+    feed.forget(startCall);
     old?.terminate();
     done.resolve();
   }
@@ -48,7 +56,8 @@ export function driveConnection(port: number, request: Buffer, expect: ExpectedA
       leave();
       return;
     }
-    const startedAt = performance.now();
+    const startedAt = feed.take(startCall);
+    if (startedAt === null) return;
     const check = createAnswerCheck(
       expect,
       () => tally.first(startedAt),
@@ -75,6 +84,7 @@ export function driveConnection(port: number, request: Buffer, expect: ExpectedA
   function reconnect(): void {
     const old = socket;
     socket = null;
+    feed.forget(startCall);
     old?.terminate();
     if (mayGoOn()) void connect();
     else leave();

@@ -24,6 +24,8 @@ function planFor(port: number, name: string, protocol: Protocol = 'chat'): LoadP
     body: call.renderBody(),
     expect: call.expect,
     connections: 3,
+    callsPerSecond: null,
+    probePath: null,
     warmupMs: 20,
     windowMs: 80,
     watch: { subject: process.pid },
@@ -67,6 +69,7 @@ describe('a load run', () => {
     expect(result.callMs.p50).toBeGreaterThan(0);
     expect(result.callMs.p99).toBeGreaterThanOrEqual(result.firstMs.p50 ?? 0);
     expect(Object.keys(result.cpuMs).sort()).toEqual(['load', 'subject']);
+    expect(result.stall).toBeNull();
   });
 
   test('paced streams give events while they run, near one per 10 ms and connection', async () => {
@@ -77,6 +80,48 @@ describe('a load run', () => {
       expect(events).toBeGreaterThan(40);
       expect(events).toBeLessThan(110);
     }
+  });
+
+  test('paced calls come at their pace, and the thread that serves them is probed', async () => {
+    const plan = { ...planFor(upstream.port, 'plain'), callsPerSecond: 100, probePath: '/healthz' };
+    const { firstFailure, calls, callMs, stall } = await runLoad({ ...plan, windowMs: 300 });
+    expect(firstFailure).toBeNull();
+    expect(calls).toBeGreaterThan(15);
+    expect(calls).toBeLessThan(60);
+    expect(callMs.p50).toBeGreaterThan(0);
+    expect(stall?.probes).toBeGreaterThan(10);
+    expect(stall?.longestMs).toBeGreaterThan(0);
+  });
+
+  test('a server that stands still makes every call late that came meanwhile, not one for each connection', async () => {
+    let stood = false;
+    const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${JSON_BODY.length}\r\n\r\n${JSON_BODY}`;
+    const held: Bun.Socket[] = [];
+    let stillMs = 0;
+    const listener = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        data(socket) {
+          if (stood) socket.write(answer);
+          else if (held.push(socket) === 1) {
+            const startedAt = performance.now();
+            setTimeout(() => {
+              stood = true;
+              stillMs = performance.now() - startedAt;
+              for (const one of held) one.write(answer);
+            }, 150);
+          }
+        },
+      },
+    });
+    const plan = { ...planFor(listener.port, 'plain'), callsPerSecond: 200, warmupMs: 20, windowMs: 220 };
+    const { failures, callMs } = await runLoad(plan);
+    listener.stop(true);
+    expect(failures).toBe(0);
+    // 3 calls were on their way; some 30 came meanwhile, more than after it: half of all waited long.
+    expect(callMs.p50).toBeGreaterThan(stillMs / 20);
+    expect(callMs.p99).toBeGreaterThan(stillMs / 2);
   });
 
   test('a failing server is counted, named, and not hammered', async () => {

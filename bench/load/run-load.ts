@@ -1,8 +1,10 @@
 /** Owns one load run: warm-up, a timed window, and the end of what still runs. Judges no result. */
 import { readCpuMs } from '../process/process-usage.ts';
+import { AT_ONCE, startArrivals } from './call-feed.ts';
 import { type DrivenConnection, driveConnection } from './drive-connection.ts';
 import type { LoadPlan, LoadResult } from './load-plan.ts';
 import { renderRequest } from './render-request.ts';
+import { startStallProbe } from './stall-probe.ts';
 import { createTally, summarizeLatency } from './tally.ts';
 
 /** Longer than a paced stream lasts: what does not end by then is dropped. */
@@ -24,10 +26,11 @@ function readCpuByRole(plan: LoadPlan): Record<string, number> {
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const request = renderRequest(plan.path, plan.port, plan.headers, plan.body);
   const tally = createTally();
+  const arrivals = plan.callsPerSecond === null ? null : startArrivals(plan.callsPerSecond);
   const clients: DrivenConnection[] = [];
   const warmEnd = Bun.sleep(plan.warmupMs);
   for (let opened = 0; opened < plan.connections; opened += 1) {
-    clients.push(driveConnection(plan.port, request, plan.expect, tally));
+    clients.push(driveConnection(plan.port, request, plan.expect, tally, arrivals ?? AT_ONCE));
     if (opened % CONNECTIONS_PER_MS === 0) await Bun.sleep(1);
   }
 
@@ -35,8 +38,11 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
   const startedAt = performance.now();
   const before = readCpuByRole(plan);
   tally.phase = 'window';
+  const probe = plan.probePath === null ? null : startStallProbe(plan.port, plan.probePath, tally.fail);
   await Promise.race([Bun.sleep(plan.windowMs), tally.broken]);
   tally.phase = 'drain';
+  const stall = probe?.stop() ?? null;
+  arrivals?.stop();
   const windowMs = performance.now() - startedAt;
   const after = readCpuByRole(plan);
 
@@ -52,6 +58,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
     reconnects: tally.reconnects,
     callMs: summarizeLatency(tally.callMs),
     firstMs: summarizeLatency(tally.firstMs),
+    stall,
     cpuMs: Object.fromEntries(Object.entries(after).map(([role, ms]) => [role, ms - (before[role] ?? 0)])),
   };
 }

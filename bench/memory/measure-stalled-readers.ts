@@ -60,6 +60,8 @@ function callNeighbour(plan: StalledReadersPlan, windowMs: number) {
     headers,
     body: NEIGHBOUR_BODY,
     expect: { protocol: 'chat', kind: 'json' },
+    callsPerSecond: null,
+    probePath: null,
     connections: NEIGHBOUR_CONNECTIONS,
     warmupMs: 100,
     windowMs,

@@ -1,4 +1,4 @@
-/** Owns the yardstick: the least that a Bun proxy can do, `bare-proxy.ts PORT UPSTREAM_PORT`. No keys, no records, no limits. */
+/** Owns the blind yardstick: the least that a Bun proxy can do, `bare-proxy.ts PORT UPSTREAM_PORT`. It reads nothing of what passes. */
 
 const [port, upstreamPort] = process.argv.slice(2).map(Number);
 const upstream = `http://127.0.0.1:${upstreamPort}/v1/chat/completions`;

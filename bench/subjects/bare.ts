@@ -1,19 +1,39 @@
-/** Owns the starting of the bare Bun proxy, which the table's ratios are against. */
+/** Owns the starting of the two bare Bun proxies, which Tollgate's cost is told in multiples of: the blind and the keyed one. */
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../process/free-port.ts';
 import { startServing } from './start-serving.ts';
-import type { Subject } from './subject.ts';
+import type { RunningSubject, Subject } from './subject.ts';
 
-const SCRIPT = fileURLToPath(new URL('bare-proxy.ts', import.meta.url));
+const BLIND = fileURLToPath(new URL('bare-proxy.ts', import.meta.url));
+const KEYED = fileURLToPath(new URL('keyed-proxy.ts', import.meta.url));
+const KEY = 'bench-key-of-the-keyed-proxy';
+
+async function startProxy(
+  script: string,
+  upstreamPort: number,
+  env: Readonly<Record<string, string>>,
+): Promise<Omit<RunningSubject, 'headers'>> {
+  const port = findFreePort();
+  const command = [process.execPath, script, String(port), String(upstreamPort)];
+  const { group } = await startServing({ command, env }, port, async () => {});
+  return { group, port };
+}
 
 export const bare: Subject = {
   name: 'bare',
-  title: 'bare Bun proxy',
+  title: 'bare Bun proxy, blind',
   protocol: 'chat',
-  async start({ upstreamPort }) {
-    const port = findFreePort();
-    const command = [process.execPath, SCRIPT, String(port), String(upstreamPort)];
-    const { group } = await startServing({ command }, port, async () => {});
-    return { group, port, headers: {} };
-  },
+  probePath: null,
+  start: async ({ upstreamPort }) => ({ ...(await startProxy(BLIND, upstreamPort, {})), headers: {} }),
+};
+
+export const bareKeyed: Subject = {
+  name: 'bare-keyed',
+  title: 'bare Bun proxy, keyed',
+  protocol: 'chat',
+  probePath: null,
+  start: async ({ upstreamPort }) => ({
+    ...(await startProxy(KEYED, upstreamPort, { BENCH_KEY: KEY })),
+    headers: { authorization: `Bearer ${KEY}` },
+  }),
 };

@@ -1,6 +1,6 @@
 /**
  * Owns the installing and starting of Portkey's gateway, as npm gives it, on Node; it keeps no keys and no records here.
- * With the HTTP adapter that npm resolves for it, its streams are 500s, which the bench reports as left out
+ * With the HTTP adapter that npm resolves for it, its streams are 500s, so that it has no part in cases of streams
  * (https://github.com/Portkey-AI/gateway/issues/1389, opened 2025-10-23; seen on Node 20.20 in November 2026).
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -39,6 +39,7 @@ export const portkey: Subject = {
   name: 'portkey',
   title: `Portkey ${VERSION}`,
   protocol: 'chat',
+  probePath: null,
   async start({ upstreamPort }) {
     if (Bun.which('node') === null) throw new SubjectUnavailable('Portkey needs node, which is not on PATH');
     if (Bun.which('npm') === null) throw new SubjectUnavailable('Portkey is installed by npm, which is not on PATH');

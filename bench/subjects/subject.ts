@@ -3,7 +3,16 @@ import type { Group } from '../process/start-group.ts';
 import type { Protocol } from '../protocol.ts';
 
 /** Of Tollgate's, `c` is chat and `m` messages: what its client speaks, then its upstream. `tollgate` has chat on both sides. */
-export type SubjectName = 'bare' | 'tollgate' | 'tollgate-c2m' | 'tollgate-m2m' | 'tollgate-m2c' | 'nginx' | 'portkey';
+export type SubjectName =
+  | 'direct'
+  | 'bare'
+  | 'bare-keyed'
+  | 'tollgate'
+  | 'tollgate-c2m'
+  | 'tollgate-m2m'
+  | 'tollgate-m2c'
+  | 'nginx'
+  | 'portkey';
 
 /** What every subject is given. */
 export interface SubjectSetting {
@@ -29,6 +38,8 @@ export interface Subject {
   readonly title: string;
   /** What its clients speak. */
   readonly protocol: Protocol;
+  /** Path of a GET that the thread which serves its calls answers by itself and at once; null: it has none. */
+  readonly probePath: string | null;
   /** Resolves when it accepts calls. Throws SubjectUnavailable where it cannot run on this machine. */
   start(setting: SubjectSetting): Promise<RunningSubject>;
 }

@@ -1,8 +1,19 @@
-/** Owns the table of subjects, in the order in which they print; the first is what the table's ratios are against. */
-import { bare } from './bare.ts';
+/** Owns the table of subjects, in the order in which they print. */
+import { bare, bareKeyed } from './bare.ts';
+import { direct } from './direct.ts';
 import { nginx } from './nginx.ts';
 import { portkey } from './portkey.ts';
 import type { Subject } from './subject.ts';
 import { tollgate, tollgateC2m, tollgateM2c, tollgateM2m } from './tollgate.ts';
 
-export const SUBJECTS: readonly Subject[] = [bare, tollgate, tollgateC2m, tollgateM2m, tollgateM2c, nginx, portkey];
+export const SUBJECTS: readonly Subject[] = [
+  direct,
+  bare,
+  bareKeyed,
+  tollgate,
+  tollgateC2m,
+  tollgateM2m,
+  tollgateM2c,
+  nginx,
+  portkey,
+];

@@ -65,7 +65,13 @@ async function startTollgate(
 }
 
 function describeTollgate(name: SubjectName, title: string, client: Protocol, upstream: Protocol): Subject {
-  return { name, title, protocol: client, start: (setting) => startTollgate(client, upstream, setting) };
+  return {
+    name,
+    title,
+    protocol: client,
+    probePath: '/healthz',
+    start: (setting) => startTollgate(client, upstream, setting),
+  };
 }
 
 export const tollgate: Subject = describeTollgate('tollgate', 'Tollgate', 'chat', 'chat');

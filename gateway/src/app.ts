@@ -17,7 +17,8 @@ import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
-import { buildRouteTable } from './routing/route.ts';
+import { Roster } from './lib/roster.ts';
+import { buildRouteTable, type RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
@@ -65,7 +66,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         failure === null
           ? log.warn('call records can be written again')
           : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
+      onSpoolProblem: (problem) => log.error({ problem }, 'not all that calls asked for could be kept in the spool'),
+      onSpoolDrained: (calls) => log.warn({ calls }, 'the ends of calls came from the spool into the ledger'),
     });
+    const { settled: drained } = store.drained;
+    if (drained > 0)
+      log.warn({ calls: drained }, 'the ends of calls came from the spool of the last start into the ledger');
     closers.push(() => store.close());
     closers.push(
       startSweeping(store.idempotency, (cause) =>
@@ -79,7 +85,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       directory,
       log,
       callMsMax: () => callMsMax,
-      namesOfModel: (model) => gate.settings.routes.get(model)?.names ?? [model],
+      namesOfModel: (model) => namesIn(gate.settings.routes, model),
     });
     closers.push(() => money.close());
     const control = createControl({
@@ -101,7 +107,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         () => limits().bodyBytesInFlightMax,
       ),
       log: createCallLog(log),
-      waiting: new Set(),
+      waiting: new Roster(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
@@ -112,6 +118,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       draining: false,
     };
     const console = openConsole({ log, directory });
+    money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
       describe: describeModel,
@@ -136,7 +143,9 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
+        const { routes } = gate.settings;
         gate.settings = buildSettings(found.config, found.listed);
+        money.bindModels((model) => namesIn(routes, model));
         callMsMax = longestCallMs(found.config);
       },
       close: closeAll,
@@ -164,6 +173,11 @@ function buildSettings(config: Config, listed: ListedModels): Settings {
     listed,
   );
   return { config, routes: buildRouteTable(served, findModel) };
+}
+
+/** Every public name of the model that a name stands for; of a name that is not served, itself. */
+function namesIn(routes: RouteTable, model: string): readonly string[] {
+  return routes.get(model)?.names ?? [model];
 }
 
 const describeModel: DescribeModel = ({ catalog }) =>

@@ -24,7 +24,7 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   const stopped = server.stop(false);
   const idle = () => gate.capacity.openCalls.held === 0;
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
-  for (const call of gate.waiting) {
+  for (const call of gate.waiting.items()) {
     call.interrupt(
       new CallFailure('draining', 'the gateway is shutting down; send the call again', { retryAfterSeconds: 1 }),
     );

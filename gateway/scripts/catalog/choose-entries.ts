@@ -1,4 +1,5 @@
 /** Owns the decision which entries of the price list are current chat models with a price to trust. Pure; every refusal has a reason. */
+import { renderFees } from '../../src/billing/fees.ts';
 import type { CatalogProvider } from '../../src/catalog/catalog-model.ts';
 import { type ModelFacts, modelKey, type Release } from './model-facts.ts';
 import type { PriceListEntry } from './price-list-facts.ts';
@@ -12,7 +13,6 @@ interface Rule {
 /** Entries that the price list holds though no caller can, or should, ask for them by that name. */
 const REFUSED: readonly Rule[] = [
   { provider: 'openai', ids: /^ft:/, reason: 'is a price class of fine-tuned models, not a model' },
-  { provider: 'openai', ids: /audio/, reason: 'is made for audio' },
   { provider: 'google', ids: /^(gemini-exp-|learnlm-|gemini-gemma-)/, reason: 'is an experiment long closed' },
   { provider: 'google', ids: /(-tts$|^lyria)/, reason: 'is made for audio' },
   { provider: 'groq', ids: /guard/, reason: 'classifies and does not chat' },
@@ -88,8 +88,7 @@ export function samePrices(one: ModelFacts, other: ModelFacts): boolean {
   return priceText(one) === priceText(other);
 }
 
-function priceText({ price, tiers }: ModelFacts): string {
-  return [{ above: 0, price }, ...tiers]
-    .map((tier) => `${tier.above}: ${Object.values(tier.price).join(' ')}`)
-    .join('; ');
+function priceText({ price, tiers, fees }: ModelFacts): string {
+  const steps = [{ above: 0, price }, ...tiers].map((tier) => `${tier.above}: ${Object.values(tier.price).join(' ')}`);
+  return steps.join('; ') + renderFees(fees);
 }

@@ -1,6 +1,8 @@
 /** Owns the shape in which the builder holds one model's facts between reading a source and writing the snapshot. */
+
+import type { Fees } from '../../src/billing/fees.ts';
 import type { PicoUsdPerToken } from '../../src/billing/money.ts';
-import type { PublishedPrice } from '../../src/billing/price.ts';
+import type { PublishedPrice } from '../../src/billing/rates.ts';
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 
 export interface TierFacts {
@@ -19,6 +21,8 @@ export interface ModelFacts {
   readonly capabilities: readonly Capability[];
   readonly price: PublishedPrice;
   readonly tiers: readonly TierFacts[];
+  /** Of tools that run upstream, as far as an answer's usage counts their requests. */
+  readonly fees: Fees;
   readonly feesBeside: readonly FeeBeside[];
   /** The price list names the page that the price was read from. */
   readonly sourced: boolean;

@@ -67,7 +67,6 @@ describe('readPriceList', () => {
           supports_pdf_input: true,
           supports_function_calling: true,
           supports_reasoning: false,
-          input_cost_per_audio_token: 5e-6,
           cache_creation_input_token_cost_above_12hr: 1e-6,
         },
         'm-search-1',
@@ -77,16 +76,56 @@ describe('readPriceList', () => {
       outputMax: null,
       modalities: ['text', 'image', 'pdf', 'audio'],
       capabilities: ['tools'],
-      feesBeside: ['search', 'audio_input', 'cache_write_12h'],
+      feesBeside: ['search', 'cache_write_12h'],
     });
   });
 
   test.each<[object, string]>([
     [{ input_cost_per_token: 0 }, 'has a price of 0, which may mean unknown'],
     [{ output_cost_per_token: undefined }, 'has no price of input and output'],
-    [{ supported_output_modalities: ['text', 'audio'] }, 'answers in text, audio'],
+    [{ supported_output_modalities: ['text', 'audio'] }, 'answers in text, audio, which has no price'],
   ])('gives a reason why %j is unusable', (changes, reason) => {
     expect(read(changes)).toMatchObject({ facts: null, unusable: reason });
+  });
+
+  test('reads the prices of sound and images, in and out and from a cache', () => {
+    const facts = read({
+      input_cost_per_audio_token: 3.2e-5,
+      cache_read_input_audio_token_cost: 5e-8,
+      output_cost_per_audio_token: 6.4e-5,
+      input_cost_per_image_token: 3e-6,
+      supported_output_modalities: ['text', 'audio'],
+    })?.facts;
+    expect(facts?.price).toMatchObject({
+      audio_input: 32_000_000n,
+      audio_cache_read: 50_000n,
+      audio_output: 64_000_000n,
+      image_input: 3_000_000n,
+      image_output: undefined,
+    });
+  });
+
+  test.each<[string, string, object, Record<string, bigint>]>([
+    ['anthropic', 'claude', { search_context_size_medium: 0.01 }, { web_fetch: 0n, web_search: 10_000_000n }],
+    ['anthropic', 'claude-old', {}, { web_fetch: 0n, web_search: 10_000_000n }],
+    ['perplexity', 'perplexity/sonar-deep-research', { search_context_size_medium: 0.005 }, { web_search: 5_000_000n }],
+    [
+      'perplexity',
+      'perplexity/sonar',
+      { search_context_size_low: 0.005, search_context_size_high: 0.012 },
+      { search_high: 12_000_000n, search_low: 5_000_000n },
+    ],
+    ['openai', 'gpt', { search_context_size_medium: 0.025 }, {}],
+  ])(
+    'reads the fees of searches that answers of %s count: %s',
+    (litellm_provider, key, search_context_cost_per_query, fees) => {
+      const facts = read({ litellm_provider, search_context_cost_per_query }, key)?.facts;
+      expect(Object.fromEntries(facts?.fees ?? [])).toEqual(fees);
+    },
+  );
+
+  test('says that searches are charged beside where the list has no fee for them', () => {
+    expect(read({ litellm_provider: 'perplexity' }, 'perplexity/sonar-old')?.facts?.feesBeside).toEqual(['search']);
   });
 
   test('strips the list’s prefix from ids and passes over other hosts and other modes', () => {

@@ -2,8 +2,9 @@
  * Owns the reading of LiteLLM's price list (one JSON object, USD per token as JSON numbers) into facts. Decides only what
  * its members mean, not which of its entries belong into the catalogue.
  */
+import { type Fees, NO_FEES, parseFees } from '../../src/billing/fees.ts';
 import { type PicoUsdPerToken, parseUsdPerMillion } from '../../src/billing/money.ts';
-import type { PublishedPrice } from '../../src/billing/price.ts';
+import type { PublishedPrice } from '../../src/billing/rates.ts';
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 import type { ModelFacts, TierFacts } from './model-facts.ts';
 
@@ -64,12 +65,13 @@ export function readPriceList(list: Readonly<Record<string, Entry>>): readonly P
 
 function readFacts(entry: Entry, provider: CatalogProvider, id: string): ModelFacts | string {
   const outputs = readWords(entry.supported_output_modalities);
-  if (outputs.some((modality) => modality === 'audio' || modality === 'video'))
-    return `answers in ${outputs.join(', ')}`;
+  if (outputs.includes('video') || (outputs.includes('audio') && entry.output_cost_per_audio_token === undefined))
+    return `answers in ${outputs.join(', ')}, which has no price`;
   const steps = Array.isArray(entry.tiered_pricing) ? readSteps(entry.tiered_pricing) : readTiers(entry);
   const [base, ...tiers] = steps;
   if (base === undefined) return 'has no price of input and output';
   if (base.price.input === 0n || base.price.output === 0n) return 'has a price of 0, which may mean unknown';
+  const fees = readFees(entry, provider, id);
   return {
     provider,
     id,
@@ -80,7 +82,8 @@ function readFacts(entry: Entry, provider: CatalogProvider, id: string): ModelFa
     capabilities: CAPABILITY_MEMBERS.filter(([member]) => entry[member] === true).map(([, capability]) => capability),
     price: base.price,
     tiers,
-    feesBeside: readFees(entry, provider, id),
+    fees,
+    feesBeside: readFeesBeside(entry, id, fees),
     sourced: typeof entry.source === 'string',
   };
 }
@@ -117,6 +120,11 @@ function readPrice(entry: Entry, suffix: string): PublishedPrice | null {
     cache_write_5m: readPublished(entry[`cache_creation_input_token_cost${suffix}`]),
     cache_write_1h: readPublished(entry[`cache_creation_input_token_cost_above_1hr${suffix}`]),
     reasoning: readPublished(entry[`output_cost_per_reasoning_token${suffix}`]),
+    audio_input: readPublished(entry[`input_cost_per_audio_token${suffix}`]),
+    audio_cache_read: readPublished(entry[`cache_read_input_audio_token_cost${suffix}`]),
+    audio_output: readPublished(entry[`output_cost_per_audio_token${suffix}`]),
+    image_input: readPublished(entry[`input_cost_per_image_token${suffix}`]),
+    image_output: readPublished(entry[`output_cost_per_image_token${suffix}`]),
   };
 }
 
@@ -128,9 +136,12 @@ function readPublished(usdPerToken: unknown): PicoUsdPerToken | undefined {
 
 /** USD per token, a JSON number, as an exact price: the point of its shortest text moves six places. */
 function readPerToken(usdPerToken: unknown): PicoUsdPerToken | undefined {
-  if (typeof usdPerToken !== 'number') return undefined;
-  const [mantissa, exponent = '0'] = String(usdPerToken).split('e');
-  return parseUsdPerMillion(`${mantissa}e${Number(exponent) + 6}`, 'cost per token');
+  return typeof usdPerToken === 'number' ? parseUsdPerMillion(movePoint(usdPerToken, 6), 'cost per token') : undefined;
+}
+
+function movePoint(number: number, places: number): string {
+  const [mantissa, exponent = '0'] = String(number).split('e');
+  return `${mantissa}e${Number(exponent) + places}`;
 }
 
 function readModalities(entry: Entry): readonly Modality[] {
@@ -142,14 +153,32 @@ function readModalities(entry: Entry): readonly Modality[] {
   return modalities;
 }
 
-function readFees(entry: Entry, provider: CatalogProvider, id: string): readonly FeeBeside[] {
-  const fees: FeeBeside[] = [];
-  if (provider === 'perplexity' || id.includes('-search-')) fees.push('search');
-  if (entry.citation_cost_per_token !== undefined) fees.push('citations');
-  const audio = readPerToken(entry.input_cost_per_audio_token);
-  if (audio !== undefined && audio !== readPerToken(entry.input_cost_per_token)) fees.push('audio_input');
-  if (entry.cache_creation_input_token_cost_above_12hr !== undefined) fees.push('cache_write_12h');
-  return fees;
+/**
+ * Fees of searches, where the host's answers say how many there were: Anthropic counts them, at one price for all models
+ * (the list has it for the newer ones), and charges nothing for fetching pages; Perplexity names the class of each request,
+ * and for deep research counts the searches. https://docs.anthropic.com/en/docs/about-claude/pricing (2025-2026).
+ */
+function readFees(entry: Entry, provider: CatalogProvider, id: string): Fees {
+  const listed = entry.search_context_cost_per_query;
+  const perQuery = (size: string): string | undefined => {
+    const usd = typeof listed === 'object' && listed !== null && (listed as Entry)[`search_context_size_${size}`];
+    return typeof usd === 'number' ? movePoint(usd, 3) : undefined;
+  };
+  if (provider === 'anthropic') return parseFees({ web_search: perQuery('medium') ?? '10', web_fetch: '0' });
+  if (provider !== 'perplexity') return NO_FEES;
+  const fees = id.includes('deep-research')
+    ? { web_search: perQuery('medium') }
+    : { search_low: perQuery('low'), search_medium: perQuery('medium'), search_high: perQuery('high') };
+  return parseFees(Object.fromEntries(Object.entries(fees).filter(([, fee]) => fee !== undefined)));
+}
+
+function readFeesBeside(entry: Entry, id: string, fees: Fees): readonly FeeBeside[] {
+  const beside: FeeBeside[] = [];
+  const searches = entry.litellm_provider === 'perplexity' || id.includes('-search-');
+  if (searches && fees.size === 0) beside.push('search');
+  if (entry.citation_cost_per_token !== undefined) beside.push('citations');
+  if (entry.cache_creation_input_token_cost_above_12hr !== undefined) beside.push('cache_write_12h');
+  return beside;
 }
 
 function readTokens(count: unknown): number | null {

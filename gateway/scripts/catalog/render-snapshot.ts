@@ -1,6 +1,8 @@
 /** Owns the text of the snapshot: members in one order, absent facts left out, one model per line. Pure and deterministic. */
-import { formatUsdPerMillion } from '../../src/billing/money.ts';
-import { PRICE_MEMBERS, type PublishedPrice } from '../../src/billing/price.ts';
+import type { Fees } from '../../src/billing/fees.ts';
+import { formatUsdPerMillion, formatUsdPerThousand } from '../../src/billing/money.ts';
+import { PRICE_MEMBERS, type PriceMember, type PublishedPrice } from '../../src/billing/rates.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../src/generation/usage-apart.ts';
 import { findGates } from './messages-gates.ts';
 import type { FoldedModel } from './model-facts.ts';
 
@@ -31,19 +33,29 @@ function renderModel(model: FoldedModel): object {
     capabilities: model.capabilities,
     price: renderPrice(model.price),
     tiers: unlessEmpty(model.tiers.map(({ above, price }) => ({ above, ...renderPrice(price) }))),
+    per_1000_requests: renderFees(model.fees),
     fees_beside: unlessEmpty(model.feesBeside),
     messages: model.provider === 'anthropic' ? renderGates(model.id) : undefined,
   };
 }
 
+/** Parts that cost as their whole are left out: so are they filled. */
+const WHOLES: { readonly [part: string]: PriceMember } = { reasoning: 'output', ...MEDIA_PARTS };
+
 function renderPrice(price: PublishedPrice): object {
   return Object.fromEntries(
-    PRICE_MEMBERS.flatMap((member) => {
+    [...PRICE_MEMBERS, ...MEDIA_COUNTERS].flatMap((member) => {
       const published = price[member];
-      const repeats = member === 'reasoning' && published === price.output;
+      const whole = WHOLES[member];
+      const repeats = whole !== undefined && published === price[whole];
       return published === undefined || repeats ? [] : [[member, formatUsdPerMillion(published)]];
     }),
   );
+}
+
+function renderFees(fees: Fees): object | undefined {
+  if (fees.size === 0) return undefined;
+  return Object.fromEntries([...fees].map(([kind, fee]) => [kind, formatUsdPerThousand(fee)]));
 }
 
 function renderGates(id: string): object | undefined {

@@ -1,6 +1,7 @@
 /** Checks how the entries of several sources become the models of one snapshot. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { NO_FEES, parseFees } from '../../src/billing/fees.ts';
 import { parseSnapshot } from '../../src/catalog/parse-snapshot.ts';
 import { chooseEntries } from './choose-entries.ts';
 import { compareSources } from './compare-sources.ts';
@@ -19,6 +20,7 @@ const FACTS: ModelFacts = {
   capabilities: ['tools'],
   price: { input: 2_000_000n, output: 8_000_000n },
   tiers: [],
+  fees: NO_FEES,
   feesBeside: [],
   sourced: true,
 };
@@ -89,7 +91,8 @@ describe('foldDatedNames', () => {
 
   test('keeps a dated name apart whose price, tiers or limits differ', () => {
     const tier = { above: 200_000, price: FACTS.price };
-    for (const changes of [{ price: { ...FACTS.price, output: 1n } }, { tiers: [tier] }, { outputMax: 99 }]) {
+    const fees = parseFees({ web_search: '10' });
+    for (const changes of [{ fees }, { price: { ...FACTS.price, output: 1n } }, { tiers: [tier] }, { outputMax: 99 }]) {
       expect(fold([facts('m'), facts('m-2025-04-14', changes)]).map(([id]) => id)).toEqual(['m', 'm-2025-04-14']);
     }
   });
@@ -130,6 +133,18 @@ describe('renderSnapshot', () => {
       fc.property(fc.shuffledSubarray(listed, { minLength: 4 }), (shuffled) => {
         expect(render(shuffled)).toBe(text);
       }),
+    );
+  });
+
+  test('writes the prices of sound and images only where they differ from their whole, and the fees where there are any', () => {
+    const line = (changes: Partial<ModelFacts>) =>
+      renderSnapshot('2026-11-20', [], foldDatedNames([facts('m', changes)], new Map()));
+    expect(line({ price: { ...FACTS.price, audio_input: 32_000_000n, image_input: 2_000_000n } })).toContain(
+      '"price":{"input":"2","output":"8","audio_input":"32"}',
+    );
+    expect(line({})).not.toContain('per_1000_requests');
+    expect(line({ fees: parseFees({ web_search: '10', web_fetch: '0' }) })).toContain(
+      '"per_1000_requests":{"web_fetch":"0","web_search":"10"}',
     );
   });
 

@@ -3,6 +3,7 @@
 /** A whole file, which a test loads. */
 export const EXAMPLE = `server: { host: 127.0.0.1, port: 8080, public_url: https://gw.example, trusted_proxies: [10.0.0.0/8] }
 limits: { body_bytes_max: 32MiB, open_calls_max: 20000 }
+defaults: { holds: adaptive, unpriced: refuse, broken_answers: bill }
 providers:
   openai: { kind: openai, api_key: \${OPENAI_API_KEY} }
   anthropic: { kind: anthropic, api_key: \${ANTHROPIC_API_KEY} }
@@ -32,6 +33,15 @@ export const PRICES_EXAMPLE = `    price:
         input: 1.50
         output: 10.00
         tiers: [{ above: 200000, input: 3.00, output: 15.00 }]
+`;
+
+/** A price with more than text, which a test loads in the same place. */
+export const APART_EXAMPLE = `    price:
+      input: 2.50
+      output: 10.00
+      audio_input: 32.00
+      audio_output: 64.00
+      per_1000_requests: { web_search: 10.00, web_fetch: 0 }
 `;
 
 export const INTRODUCTION = `Tollgate needs no configuration. Where it has one, it is a YAML file: the one that \`--config\` names, else the one that
@@ -65,6 +75,7 @@ YAML. For the characters themselves write \`$\${NAME}\`. Names of members cannot
 - **size**: a whole number and B, KiB, MiB, GiB or TiB: \`32MiB\`.
 - **duration**: a whole number and ms, s, m, h or d: \`300ms\`, \`60s\`, \`15m\`.
 - **price**: USD per million tokens, from 0, at most 6 decimals: \`0.25\`.
+- **fee**: USD per 1,000 requests, from 0 to 1000, at most 6 decimals: \`10\`.
 - **date**: a day, which begins in UTC: \`2026-12-01\`; or a moment with its zone: \`2026-12-01T08:00:00+01:00\`.
 - **address**: scheme, host and path, without credentials, query and fragment: \`https://api.example.com/v1\`. The host must
   be written as it will be called, so \`http://127.0.0.1\` and not \`http://2130706433\`.
@@ -100,6 +111,19 @@ keeps its price in \`price_version\`, from which it can be computed again.
 
 \`\`\`yaml
 ${PRICES_EXAMPLE}\`\`\`
+
+## Prices of sound, images and tools that run upstream
+
+Tokens of sound and images are parts of input and output, as reasoning is: a member such as \`audio_input\` is what they cost
+instead, and where it is left out they cost what their whole does. \`per_1000_requests\` has the fees of tools that run at
+the host, by kind as its usage counts them: \`web_search\` and \`web_fetch\` at Anthropic and OpenRouter; \`search_low\`,
+\`search_medium\`, \`search_high\` for the classes of request at Perplexity (\`web_search\` where it counts searches);
+\`search_source\` at xAI; or any other kind \`x\` that a host reports as \`x_requests\`. A fee that is missing cannot be filled
+from another: such requests are billed nothing, the record names them in \`unpriced_server_tools\`, and the log warns once
+for each model and kind. Write 0 where they are free. The word \`free\` covers them. A tier has no fees of its own.
+
+\`\`\`yaml
+${APART_EXAMPLE}\`\`\`
 `;
 
 export const WITHOUT_MODELS = `## Without \`models\`

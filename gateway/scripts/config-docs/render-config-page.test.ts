@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { renderConfigSchema } from '../../src/config/json-schema.ts';
 import { LIMITS } from '../../src/config/limits.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';
+import { APART_EXAMPLE, EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';
 import { renderConfigPage } from './render-config-page.ts';
 
 test('docs/configuration.md is what the generator makes: run `bun gateway/scripts/config-docs.ts`', async () => {
@@ -27,15 +27,21 @@ test('the page names every limit with its default', () => {
 });
 
 test.each([
-  ['the example of the page loads', EXAMPLE],
-  ['the example of prices loads', EXAMPLE.replace('    price: free\n', PRICES_EXAMPLE)],
-])('%s', (_, example) => {
+  ['the example of the page loads', '    price: free\n', 'free'],
+  ['the example of prices loads', PRICES_EXAMPLE, [{ input: '2.00' }, { from: '2026-12-01' }]],
+  [
+    'the example of sound and tools loads',
+    APART_EXAMPLE,
+    { per_1000_requests: { web_search: '10.00', web_fetch: '0' } },
+  ],
+])('%s', (_, priceLines, price) => {
+  const example = EXAMPLE.replace('    price: free\n', priceLines);
   const cwd = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
   writeFileSync(join(cwd, 'tollgate.yaml'), example);
   const environment = { OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b', GROQ_API_KEY: 'c' };
   const { config, problems } = loadConfig({ environment, cwd });
   rmSync(cwd, { recursive: true });
   expect(problems).toEqual([]);
-  expect(Array.isArray(config?.models?.get('house-model')?.price)).toBe(example !== EXAMPLE);
+  expect({ price: config?.models?.get('house-model')?.price }).toMatchObject({ price });
   expect([...(config?.providers.keys() ?? [])]).toEqual(['openai', 'anthropic', 'groq', 'lab']);
 });

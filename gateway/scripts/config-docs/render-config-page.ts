@@ -43,6 +43,7 @@ function renderMembers(node: SchemaNode, prefix: string): string[] {
 function renderTaken(node: SchemaNode): string {
   if (node.items !== undefined) return `list: ${renderTaken(node.items)}`;
   if (node.properties !== undefined) return 'mapping';
+  if (node.additionalProperties) return `mapping: ${renderTaken(node.additionalProperties)}`;
   if (node.title !== undefined) return String(node.title);
   const words = (node.anyOf ?? []).flatMap((option) => option.enum ?? formOf(option));
   const inner = (node.anyOf ?? []).flatMap((option) => (option.anyOf || option.title ? [renderTaken(option)] : []));

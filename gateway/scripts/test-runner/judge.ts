@@ -24,6 +24,19 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
+/** The verdict on runs that went beside each other. */
+export function judgeAll(runs: readonly Run[]): Verdict {
+  const verdicts = runs.map(judge);
+  const sum = (count: (verdict: Verdict) => number) => verdicts.reduce((total, verdict) => total + count(verdict), 0);
+  return {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    skipped: sum(({ skipped }) => skipped),
+    skips: verdicts.flatMap(({ skips }) => skips).sort(),
+    problems: verdicts.flatMap(({ problems }) => problems),
+  };
+}
+
 /** The reason of a skip stands in the test's name or in that of a describe around it. */
 const REASON = /\((needs|skipped:) ([^)]+)\)/;
 

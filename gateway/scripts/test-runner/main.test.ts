@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { judge } from './judge.ts';
-import { runTests } from './run-tests.ts';
+import { dealFiles, runTests } from './run-tests.ts';
 
 const trees: string[] = [];
 afterAll(() => {
@@ -34,6 +34,32 @@ const GOOD = `test('good', () => expect(1).toBe(1));`;
 test('a good run of two workspaces passes', () => {
   const { status, last } = drive({ 'gateway/src/a.test.ts': GOOD, 'bench/b.test.ts': GOOD });
   expect({ status, last }).toEqual({ status: 0, last: '2 passed, 0 failed, 0 skipped' });
+});
+
+test('many files are run two at a time, and what one of them prints stands together', () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `gateway/src/${String(at).padStart(2, '0')}.test.ts`,
+      at < 2
+        ? `test('bad ${at}', async () => { for (const part of [1, 2, 3]) { console.error('part ' + part); await Bun.sleep(30); } throw new Error('of ${at}'); });`
+        : GOOD,
+    ]),
+  );
+  const { status, output, last } = drive(files);
+  expect({ status, last }).toEqual({ status: 1, last: '38 passed, 2 failed, 0 skipped' });
+  for (const at of [0, 1]) {
+    expect(output).toMatch(new RegExp(`0${at}\\.test\\.ts:\\npart 1\\npart 2\\npart 3\\n[^]*?of ${at}\\n`));
+  }
+});
+
+test('files are dealt out evenly, all of them, and few of them stay together', () => {
+  const files = Array.from({ length: 45 }, (_, at) => `${at}`);
+  const dealt = dealFiles(files, 2);
+  expect(dealt.map(({ length }) => length)).toEqual([23, 22]);
+  expect(dealt.flat().sort()).toEqual([...files].sort());
+  expect(dealFiles(files.slice(0, 39), 2)).toEqual([files.slice(0, 39)]);
+  expect(dealFiles(files, 1)).toEqual([files]);
+  expect(dealFiles([], 2)).toEqual([[]]);
 });
 
 test('no test file at all fails', () => {

@@ -1,9 +1,12 @@
-/** Owns what is shown of a test run while it goes: every line but those of passed tests and the empty ones around them. Knows which file is running, and when the run stands still. */
+/**
+ * Owns what is shown of a test run while it goes: every line but those of passed tests and the empty ones around them, file
+ * by file, so that two runs beside each other do not mix. Knows which file is running, and when the run stands still.
+ */
 
 export interface OutputWatch {
   /** The file whose tests run now, as Bun names it; empty before the first. */
   file(): string;
-  /** The process is gone: stops the clock and reads what is left, unless a process it left behind holds the output open. */
+  /** The process is gone: stops the clock and shows what is left, unless a process it left behind holds the output open. */
   finish(): Promise<void>;
 }
 
@@ -14,7 +17,7 @@ const PASSED = /^\((?:pass|skip)\)/;
 const FILE = /^(\S+\.test\.ts):$/;
 
 /**
- * Copies the streams to `show`, line by line. Calls `onStill` once when nothing came for `stillMs`: Bun's own limit per
+ * Hands the lines of the streams to `show`, those of one test file at once when the next one begins. Calls `onStill` once when nothing came for `stillMs`: Bun's own limit per
  * test cannot end one that never yields.
  */
 export function watchOutput(
@@ -25,25 +28,31 @@ export function watchOutput(
 ): OutputWatch {
   let file = '';
   let quiet = true;
+  let held = '';
+  const showHeld = (): void => {
+    if (held !== '') show(held);
+    held = '';
+  };
   const showLine = (line: string): void => {
     const bare = Bun.stripANSI(line);
     const header = FILE.exec(bare);
+    if (header !== null) showHeld();
     file = header?.[1] ?? file;
     if (PASSED.test(bare) || (quiet && bare === '')) return;
     quiet = bare === '' || header !== null;
-    show(`${line}\n`);
+    held += `${line}\n`;
   };
   const timer = setTimeout(onStill, stillMs);
   const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     const decoder = new TextDecoder();
-    let held = '';
+    let rest = '';
     for await (const chunk of stream) {
       timer.refresh();
-      const lines = (held + decoder.decode(chunk, { stream: true })).split('\n');
-      held = lines.pop() ?? '';
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
       lines.forEach(showLine);
     }
-    if (held !== '') showLine(held);
+    if (rest !== '') showLine(rest);
   };
   const ended = Promise.all(streams.map(read));
   return {
@@ -52,6 +61,7 @@ export function watchOutput(
       clearTimeout(timer);
       await Promise.race([ended, Bun.sleep(REST_MS)]);
       clearTimeout(timer);
+      showHeld();
     },
   };
 }

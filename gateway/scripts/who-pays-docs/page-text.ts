@@ -14,6 +14,7 @@ export const ENDINGS: { readonly [ending in CallEnding]: string } = {
   caller_left: 'The caller left, or took nothing for too long, after the call was sent.',
   failed_without_output: 'The provider refused the call, failed, or ran out of time before any output.',
   failed_mid_stream: 'The provider failed in the middle of its answer.',
+  failed_mid_stream_free: 'The same, where the operator says `defaults: { broken_answers: free }`.',
   extension_refused: 'The balance or a budget did not cover more of the answer, and it was stopped.',
   crashed: 'Tollgate died during the call, after it had noted how far the answer had come.',
   crashed_without_checkpoint: 'Tollgate died during the call, before it had noted anything.',
@@ -47,7 +48,13 @@ export const NOTES = `## In words
 - **What is charged is never above what was held.** Where an answer cost more than its account's balance or a budget could
   still bear, the difference is the operator's: the ledger has it as \`absorb\`. A record's \`cost_nano_usd\` is the whole
   cost, usage × price: what was posted to the account and what the operator bore, together.
+- **A broken answer can be free.** With \`broken_answers: free\` in the configuration the operator bears the whole cost of an
+  answer that broke off through no fault of the caller: its record has usage and cost, and the ledger has the cost as
+  \`absorb\`. A caller who leaves pays as before.
 - **A stream notes how far it has come** every 5 seconds or 2,000 tokens of output, so a crash loses at most that much of a bill.
+- **An answer in one piece that outgrows its money** is delivered as far as it came, with the finish reason of a limit of
+  tokens and the header \`x-tollgate-cut: insufficient_quota\`: what is charged is what the caller got.
 - **A model without a price** is never charged as if it were free: \`cost_nano_usd\` is null. Where a balance or a budget
-  would have to pay, the call is refused instead.
+  would have to pay, the call is refused instead; with \`unpriced: allow\` in the configuration it is served and takes nothing
+  from either. The log names each such model.
 `;

@@ -1,5 +1,5 @@
 /** Owns the page docs/who-pays.md: a row for each way a call can end, made from the table by which calls are charged. */
-import { type CallEnding, WHO_PAYS } from '../../src/billing/who-pays.ts';
+import { type CallEnding, type Payer, WHO_PAYS } from '../../src/billing/who-pays.ts';
 import type { UsageSource } from '../../src/generation/usage.ts';
 import { CHARGES, ENDINGS, INTRODUCTION, NOTES, SOURCES } from './page-text.ts';
 
@@ -7,6 +7,7 @@ interface Row {
   readonly charged: keyof typeof CHARGES;
   readonly source: UsageSource;
   readonly sourceOfCount?: UsageSource;
+  readonly payer?: Payer;
 }
 
 /** The whole page. */
@@ -24,7 +25,8 @@ export function renderWhoPaysPage(): string {
 }
 
 /** One row; where our own count stands in for numbers that never came, and is named otherwise, both sources. */
-export function renderRow(ending: string, { charged, source, sourceOfCount = source }: Row): string {
+export function renderRow(ending: string, { charged, source, sourceOfCount = source, payer }: Row): string {
   const sources = [...new Set([source, sourceOfCount])].map((one) => `\`${one}\``);
-  return `| ${ending} | ${CHARGES[charged]} | ${sources.join(', or ')} |`;
+  const charge = payer === 'operator' ? `${CHARGES.nothing}: the operator bears ${CHARGES[charged]}` : CHARGES[charged];
+  return `| ${ending} | ${charge} | ${sources.join(', or ')} |`;
 }

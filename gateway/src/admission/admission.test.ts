@@ -1,5 +1,6 @@
 /** Tests of admission.ts and money-seeds.ts: a call has one end, whatever keeps the limits, and money is known before it binds. */
 import { describe, expect, test } from 'bun:test';
+import { CallFailure } from '../errors/call-failure.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { LimitStore } from '../store/limits-port.ts';
 import { bind, claim, START_MS, totalOf } from '../store/testing/sample-claims.ts';
@@ -16,6 +17,7 @@ function far(store: LimitStore): LimitStore {
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
     credit: async (account, amount) => store.credit(account, amount),
+    beginSeed: async (binding) => store.beginSeed(binding),
     seedBudget: async (binding, settled) => store.seedBudget(binding, settled),
     seedBalance: async (account, available) => store.seedBalance(account, available),
     forgetBudget: async (subject) => store.forgetBudget(subject),
@@ -123,6 +125,27 @@ test('a ledger that cannot be read admits nobody, and is asked again by the next
   expect(async () => await admitted(limits, 'a', 1n)).toThrow('the disk is away');
   away = false;
   expect((await admitted(limits, 'a', 1n)).amount).toBe(1n);
+});
+
+test('a call is not kept waiting by a long read, which the next one finds done', async () => {
+  const { promise, resolve } = Promise.withResolvers<bigint>();
+  let reads = 0;
+  const readSettled = () => {
+    reads += 1;
+    return promise;
+  };
+  const store = memory();
+  const limits = { store, seeds: createMoneySeeds(store, { ...NOTHING, readSettled }, 1) };
+  const failures = await Promise.all(['a', 'b'].map((id) => admitted(limits, id, 1n).catch((fault: unknown) => fault)));
+  for (const failure of failures) {
+    if (!(failure instanceof CallFailure)) throw failure;
+    expect([failure.kind, failure.details.retryAfterSeconds]).toEqual(['store_away', 1]);
+    expect(failure.message).toBe('what the key of this call has spent is still being read; try again');
+  }
+  resolve(9n);
+  await limits.seeds.seedBudgetAhead(budget);
+  expect((await admitted(limits, 'a', 1n)).amount).toBe(1n);
+  expect([reads, await store.readBudget(budget)]).toEqual([1, { settled: 9n, held: 1n }]);
 });
 
 test('limits that forget at once what they are told are a fault, not an endless wait', async () => {

@@ -7,7 +7,7 @@ const left = (resetAfterMs: number) => ({ limit: 60, remaining: 7, resetMs: NOW_
 
 test('chat has a span, messages a moment', () => {
   const standing = { requests: left(360_000), tokens: left(1_500) };
-  expect(limitHeaders(standing, 'chat', NOW_MS)).toEqual({
+  expect(limitHeaders(standing, 'chat', NOW_MS, NOW_MS)).toEqual({
     'x-ratelimit-limit-requests': '60',
     'x-ratelimit-remaining-requests': '7',
     'x-ratelimit-reset-requests': '6m0s',
@@ -15,7 +15,7 @@ test('chat has a span, messages a moment', () => {
     'x-ratelimit-remaining-tokens': '7',
     'x-ratelimit-reset-tokens': '2s',
   });
-  expect(limitHeaders(standing, 'messages', NOW_MS)).toEqual({
+  expect(limitHeaders(standing, 'messages', NOW_MS, NOW_MS)).toEqual({
     'anthropic-ratelimit-requests-limit': '60',
     'anthropic-ratelimit-requests-remaining': '7',
     'anthropic-ratelimit-requests-reset': '2026-11-20T12:06:00Z',
@@ -25,9 +25,18 @@ test('chat has a span, messages a moment', () => {
   });
 });
 
+test('a clock that was set off shows its own moments', () => {
+  const standing = { requests: left(360_000), tokens: null };
+  const shownMs = NOW_MS - 7_200_000;
+  expect(limitHeaders(standing, 'chat', NOW_MS, shownMs)['x-ratelimit-reset-requests']).toBe('6m0s');
+  expect(limitHeaders(standing, 'messages', NOW_MS, shownMs)['anthropic-ratelimit-requests-reset']).toBe(
+    '2026-11-20T10:06:00Z',
+  );
+});
+
 test('of a sort without a limit nothing is said', () => {
-  expect(limitHeaders({ requests: null, tokens: null }, 'chat', NOW_MS)).toEqual({});
-  expect(Object.keys(limitHeaders({ requests: null, tokens: left(0) }, 'messages', NOW_MS))).toEqual([
+  expect(limitHeaders({ requests: null, tokens: null }, 'chat', NOW_MS, NOW_MS)).toEqual({});
+  expect(Object.keys(limitHeaders({ requests: null, tokens: left(0) }, 'messages', NOW_MS, NOW_MS))).toEqual([
     'anthropic-ratelimit-tokens-limit',
     'anthropic-ratelimit-tokens-remaining',
     'anthropic-ratelimit-tokens-reset',
@@ -46,7 +55,7 @@ test.each([
   [3_600_000, '1h0m0s'],
   [90_061_000, '25h1m1s'],
 ])('a span of %i ms is %s', (spanMs, text) => {
-  expect(limitHeaders({ requests: left(spanMs), tokens: null }, 'chat', NOW_MS)['x-ratelimit-reset-requests']).toBe(
-    text,
-  );
+  expect(
+    limitHeaders({ requests: left(spanMs), tokens: null }, 'chat', NOW_MS, NOW_MS)['x-ratelimit-reset-requests'],
+  ).toBe(text);
 });

@@ -4,9 +4,15 @@ import type { Standing } from '../store/limits-port.ts';
 
 /**
  * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for chat, `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`
- * for messages; none of a sort without a limit. A reset is when the limit is whole again.
+ * for messages; none of a sort without a limit. A reset is when the limit is whole again: `nowMs` is the
+ * present on the limits' own clock, `shownMs` on the caller's.
  */
-export function limitHeaders(standing: Standing, protocol: ProtocolName, nowMs: number): Record<string, string> {
+export function limitHeaders(
+  standing: Standing,
+  protocol: ProtocolName,
+  nowMs: number,
+  shownMs: number,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const sort of ['requests', 'tokens'] as const) {
     const left = standing[sort];
@@ -17,7 +23,8 @@ export function limitHeaders(standing: Standing, protocol: ProtocolName, nowMs: 
         : (member: string) => `anthropic-ratelimit-${sort}-${member}`;
     headers[name('limit')] = String(left.limit);
     headers[name('remaining')] = String(left.remaining);
-    headers[name('reset')] = protocol === 'chat' ? spanText(left.resetMs - nowMs) : momentText(left.resetMs);
+    headers[name('reset')] =
+      protocol === 'chat' ? spanText(left.resetMs - nowMs) : momentText(left.resetMs - nowMs + shownMs);
   }
   return headers;
 }

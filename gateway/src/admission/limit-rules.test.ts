@@ -1,10 +1,10 @@
 /** Tests of limit-rules.ts: which rules bind a call, in which window, and that a change binds the next one. */
 import { expect, test } from 'bun:test';
-import { type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
-import { type CallSubjects, createLimitRules, type LimitRules } from './limit-rules.ts';
+import { type CallSubjects, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
+import { createLimitRules, type LimitRules } from './limit-rules.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00Z');
-const CALL: CallSubjects = { keyId: 'k1', workspaceId: 'w1', accountId: 'acme', endUser: 'bob', model: 'm1' };
+const CALL: CallSubjects = { keyId: 'k1', workspaceId: 'w1', accountId: 'acme', endUser: 'bob', models: ['m1'] };
 const rpm = (requestsPerMinute: number): Caps => ({
   requestsPerMinute,
   tokensPerMinute: null,
@@ -33,7 +33,7 @@ test('every rule about the call binds it, and no other one', () => {
     [endUserSubject('other', 'bob'), rpm(7)],
   );
   expect(boundBy(rules)).toEqual(['key k1 1', 'end_user acme/bob 5', 'workspace w1 2', 'account acme 3', 'model m1 4']);
-  expect(boundBy(rules, { endUser: null, model: 'm2' })).toEqual(['key k1 1', 'workspace w1 2', 'account acme 3']);
+  expect(boundBy(rules, { endUser: null, models: ['m2'] })).toEqual(['key k1 1', 'workspace w1 2', 'account acme 3']);
 });
 
 test('an end user without a rule has the one of all end users, each for himself', () => {
@@ -42,6 +42,13 @@ test('an end user without a rule has the one of all end users, each for himself'
   expect(boundBy(rules, { endUser: 'eve' })).toEqual(['end_user acme/eve 9']);
   expect(boundBy(rules, { endUser: 'eve', accountId: 'other' })).toEqual([]);
   expect(boundBy(rules, { endUser: null })).toEqual([]);
+});
+
+test('a rule under any name of a model binds it, each on its own', () => {
+  const rules = rulesOf([{ kind: 'model', id: 'm1' }, rpm(1)], [{ kind: 'model', id: 'alias' }, rpm(2)]);
+  expect(boundBy(rules, { models: ['m1', 'alias', 'other'] })).toEqual(['model m1 1', 'model alias 2']);
+  expect(boundBy(rules, { models: ['other', 'alias'] })).toEqual(['model alias 2']);
+  expect(boundBy(rules, { models: [] })).toEqual([]);
 });
 
 test('a change binds the next call', () => {

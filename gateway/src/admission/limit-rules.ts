@@ -4,6 +4,7 @@
  */
 import {
   type BindingCaps,
+  type CallSubjects,
   type Caps,
   EVERY_END_USER,
   endUserSubject,
@@ -12,19 +13,10 @@ import {
 } from '../store/limits-port.ts';
 import { windowAt } from './window.ts';
 
-/** Whom a call is made for, and with what. */
-export interface CallSubjects {
-  readonly keyId: string;
-  readonly workspaceId: string;
-  readonly accountId: string;
-  /** As the caller named him; null: nobody in particular. */
-  readonly endUser: string | null;
-  /** The name that the operator gave the model. */
-  readonly model: string;
-}
-
 export interface LimitRules {
   get(subject: Subject): Caps | null;
+  /** The names of models that have a rule, as they were given. */
+  modelNames(): readonly string[];
   /** Makes, replaces or (null) takes away a rule; it binds the next call. @throws RangeError where a cap is no whole number. */
   put(subject: Subject, caps: Caps | null): void;
   /**
@@ -32,6 +24,8 @@ export interface LimitRules {
    * accounts together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
    */
   bindingCapsOf(call: CallSubjects, timeZoneOf: (accountId: string) => string, nowMs: number): readonly BindingCaps[];
+  /** The budget of the subject's own rule as it binds now; a model's is in UTC whatever the zone. Null: it has none. */
+  budgetOf(subject: Subject, timeZone: string, nowMs: number): BindingCaps | null;
 }
 
 interface Rule {
@@ -74,6 +68,7 @@ export function createLimitRules(
   for (const { subject, caps } of stored) put(subject, caps);
   return {
     get: ({ kind, id }) => byKind[kind].get(id)?.caps ?? null,
+    modelNames: () => [...byKind.model.keys()],
     put(subject, caps) {
       const before = byKind[subject.kind].get(subject.id)?.caps.budget ?? null;
       put(subject, caps);
@@ -82,7 +77,7 @@ export function createLimitRules(
       if (budget.window !== before?.window) listener.onNewBudget(subject);
       else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
     },
-    bindingCapsOf({ keyId, workspaceId, accountId, endUser, model }, timeZoneOf, nowMs) {
+    bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, timeZoneOf, nowMs) {
       let found: BindingCaps[] | null = null;
       const bind = (kind: SubjectKind, id: string): void => {
         const rule = byKind[kind].get(id);
@@ -102,8 +97,13 @@ export function createLimitRules(
       }
       bind('workspace', workspaceId);
       bind('account', accountId);
-      bind('model', model);
+      if (byKind.model.size > 0) for (const name of models) bind('model', name);
       return found ?? NONE;
+    },
+    budgetOf(subject, timeZone, nowMs) {
+      const rule = byKind[subject.kind].get(subject.id);
+      if (rule === undefined || rule.caps.budget === null) return null;
+      return bindCaps(rule.caps, subject, subject.kind === 'model' ? MODEL_ZONE : timeZone, nowMs);
     },
   };
 }

@@ -1,24 +1,38 @@
 /**
- * Owns how the limits learn what the ledger has of a budget or a balance: read once however many calls wait for it. Knows no
- * ledger, only how to ask for it.
+ * Owns how the limits learn what the ledger has of a budget or a balance: read once however many calls wait for it, and none
+ * of them for long. Knows no ledger, only how to ask for it.
  */
+import { CallFailure } from '../errors/call-failure.ts';
 import type { BindingCaps, LimitStore } from '../store/limits-port.ts';
 
 /** Reads of what is durable. Nano-USD. */
 export interface MoneySource {
-  /** What calls of the subject that arrived within the window have been charged. */
-  readSettled(binding: BindingCaps): Promise<bigint>;
+  /** What calls of the subject that arrived within the window have been charged, but for those named. */
+  readSettled(binding: BindingCaps, exceptCalls: readonly string[]): Promise<bigint>;
   /** What the account has beside its open holds. */
   readAvailable(account: string): Promise<bigint>;
 }
 
-/** Each resolves once the store knows, and rejects where it could not be read; the next one asks anew. */
+/**
+ * Each resolves once the store knows, and rejects where it could not be read; the next one asks anew. Where reading takes
+ * longer than a call may be kept waiting it rejects with a CallFailure `store_away`, and reading goes on for the next.
+ */
 export interface MoneySeeds {
   seedBudget(binding: BindingCaps): Promise<void>;
   seedBalance(account: string): Promise<void>;
+  /** As `seedBudget`, for nobody who waits: resolves however long it takes. */
+  seedBudgetAhead(binding: BindingCaps): Promise<void>;
 }
 
-export function createMoneySeeds(store: LimitStore, source: MoneySource): MoneySeeds {
+/**
+ * No dependency may keep a call waiting for longer than 250 ms (reliability design, "Promises"). Told in ticks, so that it is
+ * the store's time and not that of a process which was too busy to hear its answer: a turn of whatever length is one tick.
+ */
+const TICK_MS = 25;
+const TICKS_MAX = 10;
+
+/** `ticksMax`: another bound only in tests. */
+export function createMoneySeeds(store: LimitStore, source: MoneySource, ticksMax: number = TICKS_MAX): MoneySeeds {
   const running = new Map<string, Promise<void>>();
   const once = (name: string, seed: () => Promise<void>): Promise<void> => {
     const begun = running.get(name);
@@ -27,13 +41,41 @@ export function createMoneySeeds(store: LimitStore, source: MoneySource): MoneyS
     running.set(name, seeding);
     return seeding;
   };
+  const seedBudgetAhead = (binding: BindingCaps) =>
+    once(
+      `${binding.subject.kind} ${binding.caps.budget?.window} ${binding.windowStartMs} ${binding.subject.id}`,
+      async () => {
+        const begun = store.beginSeed(binding);
+        const exceptCalls = begun instanceof Promise ? await begun : begun;
+        await store.seedBudget(binding, await source.readSettled(binding, exceptCalls));
+      },
+    );
   return {
+    seedBudgetAhead,
     seedBudget: (binding) =>
-      once(
-        `${binding.subject.kind} ${binding.caps.budget?.window} ${binding.windowStartMs} ${binding.subject.id}`,
-        async () => store.seedBudget(binding, await source.readSettled(binding)),
-      ),
+      waitFor(seedBudgetAhead(binding), `what the ${binding.subject.kind} of this call has spent`, ticksMax),
     seedBalance: (account) =>
-      once(`balance ${account}`, async () => store.seedBalance(account, await source.readAvailable(account))),
+      waitFor(
+        once(`balance ${account}`, async () => store.seedBalance(account, await source.readAvailable(account))),
+        'the balance of the account of this call',
+        ticksMax,
+      ),
   };
+}
+
+async function waitFor(seeding: Promise<void>, what: string, ticksMax: number): Promise<void> {
+  let ticks = 0;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      ticks += 1;
+      if (ticks < ticksMax) return;
+      reject(new CallFailure('store_away', `${what} is still being read; try again`, { retryAfterSeconds: 1 }));
+    }, TICK_MS);
+  });
+  try {
+    await Promise.race([seeding, tooLong]);
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -17,7 +17,14 @@ afterEach(async () => {
 });
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
-const PREPAID: StoredAccount = { id: 'team', mode: 'prepaid', markUpPpm: 0, timeZone: 'Asia/Tokyo', createdAtMs: 1 };
+const PREPAID: StoredAccount = {
+  id: 'team',
+  mode: 'prepaid',
+  markUpPpm: 0,
+  timeZone: 'Asia/Tokyo',
+  holds: null,
+  createdAtMs: 1,
+};
 const MODEL: Subject = { kind: 'model', id: 'house' };
 
 /** A store with a prepaid account of 100 nano-dollars, and a budget of 50 of the model `house` a day. */
@@ -37,11 +44,16 @@ async function open(changes: Partial<MoneyParts> = {}) {
   const told: string[] = [];
   const tell = (about: unknown, message?: string) => void told.push(`${message} ${JSON.stringify(about)}`);
   const log = { warn: tell, error: tell } as MoneyParts['log'];
-  const directory = { accounts: new Map([[PREPAID.id, PREPAID]]) };
-  const namesOfModel = (model: string) => [model, 'alias'];
+  const directory = { accounts: new Map([[PREPAID.id, PREPAID]]), keys: new Map(), workspaces: new Map() };
+  const namesOfModel = namesWith('alias');
   const money = await openMoney({ store, directory, log, callMsMax: () => 3_600_000, namesOfModel, ...changes });
   closers.push(() => money.close());
   return { ...money, store, told };
+}
+
+/** Each model has its own name and the others. */
+function namesWith(...others: readonly string[]): MoneyParts['namesOfModel'] {
+  return (model) => [model, ...others];
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -49,9 +61,17 @@ let count = 0;
 
 /** What comes of a call of the account for the model. */
 async function ask({ desk }: Opened, amount: bigint, model = 'other', nowMs = Date.now()) {
-  const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, model };
+  const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'team', endUser: null, models: [model] };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, nowMs);
-  const claim = { callId: `req_asked_${count++}`, binding, prepaidAccount: 'team', tokens: 0, amount };
+  const claim = {
+    callId: `req_asked_${count++}`,
+    subjects,
+    arrivedMs: nowMs,
+    binding,
+    prepaidAccount: 'team',
+    tokens: 0,
+    amount,
+  };
   const admitted = await admitCall(desk.limits, claim, nowMs);
   return admitted.kind === 'refused' ? admitted.refusal.kind : admitted.admission;
 }
@@ -68,6 +88,17 @@ describe('what is known at the start', () => {
     expect(await ask(opened, 31n, 'house')).toBe('budget');
     expect(await ask(opened, 30n, 'house')).not.toBeString();
   });
+});
+
+test('what is spent of a budget is read ahead, before any call asks', async () => {
+  const { desk, readAhead } = await open();
+  const binding = desk.rules.budgetOf(MODEL, 'UTC', Date.now());
+  if (binding === null) throw new Error('the rule has no budget');
+  readAhead();
+  expect(await desk.limits.store.readBudget(binding)).toBeNull();
+  // The same reading is joined, not begun anew.
+  await desk.limits.seeds.seedBudgetAhead(binding);
+  expect(await desk.limits.store.readBudget(binding)).toEqual({ settled: 20n, held: 0n });
 });
 
 describe('what changes', () => {
@@ -94,6 +125,40 @@ describe('what changes', () => {
     opened.desk.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount: 19n } });
     expect(await ask(opened, 1n, 'house')).toBe('budget');
   });
+});
+
+describe('a configuration that is reloaded', () => {
+  test('has the budget of a model with other names read anew, by those', async () => {
+    let namesOfModel = namesWith();
+    const opened = await open({ namesOfModel: (model) => namesOfModel(model) });
+    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    namesOfModel = namesWith('alias');
+    expect(await ask(opened, 40n, 'house')).not.toBeString();
+    opened.bindModels(namesWith());
+    expect(await ask(opened, 1n, 'house')).toBe('budget');
+  });
+
+  test('reads nothing where the names are the same', async () => {
+    const opened = await open();
+    expect(await ask(opened, 1n, 'house')).not.toBeString();
+    await opened.store.ledger.hold(heldCall('req_2', 5n, 'team'));
+    await opened.store.ledger.settle(
+      settledCall('req_2', { held: 5n, output: 5, account: 'team', changes: { model: 'alias' } }),
+    );
+    opened.bindModels(namesWith('alias'));
+    expect(await ask(opened, 29n, 'house')).not.toBeString();
+  });
+});
+
+test('a budget that is set while calls run has what they hold, and what others were charged', async () => {
+  const opened = await open();
+  const running = await ask(opened, 30n, 'alias');
+  if (typeof running === 'string') throw new Error(running);
+  const alias: Subject = { kind: 'model', id: 'alias' };
+  opened.desk.rules.put(alias, { ...NO_CAPS, budget: { window: 'total', amount: 60n } });
+  expect(await ask(opened, 11n, 'alias')).toBe('budget');
+  expect(await ask(opened, 5n, 'alias')).not.toBeString();
+  expect([await running.extend(6n, Date.now()), await running.extend(5n, Date.now())]).toEqual([false, true]);
 });
 
 test('a budget that reaches a mark is told of, in dollars', async () => {

@@ -1,17 +1,24 @@
 /** Owns joining what money and limits need at start: rules, the limits in memory, the ledger, and what changes of policy tell them. */
+import { isDeepStrictEqual } from 'node:util';
 import { createLimitRules } from '../admission/limit-rules.ts';
 import { createMoneySeeds } from '../admission/money-seeds.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
+import { type Drift, DriftWatch } from '../gateway/drift-watch.ts';
 import { LearntRatio } from '../gateway/learnt-ratio.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
+import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
+import { createPromptCounter } from '../gateway/prompt-counter.ts';
 import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
-import type { BudgetReached } from '../store/limits-port.ts';
+import type { BudgetReached, Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { Store } from '../store/sql/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
+import { accountOf, sinceMade } from './subject-origin.ts';
+import { createUnpricedTeller } from './tell-unpriced.ts';
 
 export interface Money {
   readonly desk: MoneyDesk;
@@ -20,16 +27,26 @@ export interface Money {
   credit(account: string, amount: bigint): void;
   /** An account is about to be new or changed: of one with another mode, what is known of its balance is not to be trusted. */
   bindAccount(account: StoredAccount): void;
+  /**
+   * The models have changed. `namesBefore` answers as `namesOfModel` did: the budget of a name that stands for another model,
+   * or for one with other names, is read anew.
+   */
+  bindModels(namesBefore: MoneyParts['namesOfModel']): void;
+  /**
+   * Begins to read, in the background, what is spent of budgets that had rules at the start. Before the first call: one that
+   * runs meanwhile without being bound would be missed. Not of end users under a common rule.
+   */
+  readAhead(): void;
   close(): void;
 }
 
 export interface MoneyParts {
-  readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend'>;
-  readonly directory: Pick<KeyDirectory, 'accounts'>;
+  readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend' | 'prepareSpends'>;
+  readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
   /** The longest that a call may run, as configured now. Asked for each call. */
   callMsMax(): number;
-  /** Every public name of a model that is served now, by the one that the operator gave it. */
+  /** Every public name of a model that is served now, by any of them; of another name, that name alone. */
   namesOfModel(model: string): readonly string[];
 }
 
@@ -39,7 +56,10 @@ const SWEEP_MS = 1_000;
 /** An account's mark-up changes seldom; prices are as many as models. */
 const PRICED_MAX = 100_000;
 
-/** Reads the rules from the store; rejects where it cannot. Budgets and balances are read when they first bind. */
+/**
+ * Reads the rules from the store; rejects where it cannot. Budgets and balances are read when they first bind, save what is
+ * read ahead.
+ */
 export async function openMoney({ store, directory, log, callMsMax, namesOfModel }: MoneyParts): Promise<Money> {
   const limits = createMemoryLimits({
     get leaseMs() {
@@ -47,20 +67,36 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     },
     onBudgetReached: (reached) => tell(log, reached),
   });
-  const rules = createLimitRules(await store.policies.readLimitRules(), {
-    onNewBudget: (subject) => limits.forgetBudget(subject),
+  const stored = await store.policies.readLimitRules();
+  const rules = createLimitRules(stored, {
+    // Read when it first binds: calls that run now without it may have ended by then, and be counted.
+    onNewBudget(subject) {
+      limits.forgetBudget(subject);
+      store.prepareSpends();
+    },
     onNewAmount: (subject, amount) => limits.capBudget(subject, amount),
   });
   const seeds = createMoneySeeds(limits, {
-    readSettled: (binding) => store.readSpend(binding, namesOfModel),
+    readSettled: (binding, exceptCalls) => store.readSpend(sinceMade(binding, directory), namesOfModel, exceptCalls),
     async readAvailable(account) {
-      const found = (await store.ledger.readBalances()).find((balance) => balance.account === account);
-      return found?.available ?? 0n;
+      const [balance] = await store.ledger.readBalances(account);
+      return balance?.available ?? 0n;
     },
   });
   const timeZoneOf = (accountId: string) => directory.accounts.get(accountId)?.timeZone ?? 'UTC';
+  function readBudgetAhead(subject: Subject): void {
+    const account = accountOf(subject, directory);
+    const binding = account === null ? null : rules.budgetOf(subject, timeZoneOf(account), Date.now());
+    if (binding === null) return;
+    seeds.seedBudgetAhead(binding).catch((cause: unknown) => {
+      if (!closed)
+        log.warn({ of: subject.kind, id: subject.id, cause: String(cause) }, 'a budget could not be read ahead');
+    });
+  }
+  let closed = false;
+  const drift = new DriftWatch({ counter: createPromptCounter(), tell: (found) => tellDrift(log, found) });
   const sweeping = setInterval(() => {
-    const lost = limits.sweep(Date.now());
+    const lost = limits.sweep(steadyNowMs());
     if (lost > 0) log.error({ lost }, 'calls were never ended: what they held of their limits was given back');
   }, SWEEP_MS);
   return {
@@ -69,8 +105,11 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       limits: { store: limits, seeds },
       rules,
       ratio: new LearntRatio(),
+      drift,
+      oddUsage: new OddUsageLog((odd) => tellOdd(log, odd)),
       timeZoneOf,
       priced: rememberPrices(),
+      tellUnpriced: createUnpricedTeller(log),
     },
     readKeyStanding: createKeyStandingReader(
       {
@@ -86,7 +125,19 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       // Else what is known goes on: read anew beside running calls, it would miss those whose holds are still being written.
       if (directory.accounts.get(id)?.mode !== mode) limits.forgetBalance(id);
     },
-    close: () => clearInterval(sweeping),
+    bindModels(namesBefore) {
+      for (const id of rules.modelNames()) {
+        if (!isDeepStrictEqual(namesBefore(id), namesOfModel(id))) limits.forgetBudget({ kind: 'model', id });
+      }
+    },
+    readAhead() {
+      for (const { subject } of stored) readBudgetAhead(subject);
+    },
+    close() {
+      closed = true;
+      clearInterval(sweeping);
+      drift.close();
+    },
   };
 }
 
@@ -99,6 +150,22 @@ function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }
     budget_usd: formatNanoUsd(amount),
   };
   log.warn(about, `a budget has reached ${mark} %`);
+}
+
+function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: OddUsage): void {
+  log.warn(
+    { ...odd, request_id },
+    'odd usage: what the provider counted does not add up or is far from our estimate; it is billed as told',
+  );
+}
+
+function tellDrift(log: MoneyParts['log'], { ownTokens, providerTokens, ...drift }: Drift): void {
+  const off_percent = Number((((providerTokens - ownTokens) / providerTokens) * 100).toFixed(1));
+  const about = { ...drift, own_tokens: ownTokens, provider_tokens: providerTokens, off_percent };
+  log.warn(
+    about,
+    'what the provider counts of prompts is more than 5 % from our own count of a sample; it is billed as told',
+  );
 }
 
 /** The same price with the same mark-up is one object, so that a call pays for no arithmetic. */

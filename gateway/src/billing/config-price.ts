@@ -1,36 +1,35 @@
 /** Owns the reading of a price as an operator writes it. Knows no model, and not when a price is in force. */
+
+import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
+import { parseFees, type WrittenFees } from './fees.ts';
 import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
-import { FREE_PRICE, fillPrice, PRICE_MEMBERS, type Price, type PublishedPrice } from './price.ts';
+import { FREE_PRICE, fillPrice, type Price } from './price.ts';
+import { PRICE_MEMBERS, type PriceMember, type PublishedPrice } from './rates.ts';
 
 type Written = string | number;
 
-interface WrittenRates {
+type WrittenRates = { readonly [Member in PriceMember | 'cache_write']?: Written | undefined } & {
   readonly input: Written;
   readonly output: Written;
-  readonly cache_read?: Written | undefined;
-  readonly cache_write?: Written | undefined;
-  readonly cache_write_5m?: Written | undefined;
-  readonly cache_write_1h?: Written | undefined;
-  readonly reasoning?: Written | undefined;
-}
+};
 
 /** Rates for a whole call with more input than `above`. */
-interface WrittenTier extends WrittenRates {
-  readonly above: number;
-}
+type WrittenTier = WrittenRates & { readonly above: number };
 
 /** USD per million tokens. `cache_write` is another name of `cache_write_5m`. */
-export interface WrittenPrice extends WrittenRates {
+export type WrittenPrice = WrittenRates & {
   /** A day (its first moment in UTC), or a moment, as `parseInstantMs` reads it. */
   readonly from?: string | undefined;
   readonly tiers?: readonly WrittenTier[] | undefined;
-}
+  /** USD per 1,000 requests of tools that run upstream, by kind. */
+  readonly per_1000_requests?: WrittenFees | undefined;
+};
 
 /** A price without a beginning: a mapping, or the word `free`. */
 export type ConfigPrice = 'free' | WrittenPrice;
 
-const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, 'cache_write']);
-const CONFIG_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'from', 'tiers']);
+const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, ...MEDIA_COUNTERS, 'cache_write']);
+const CONFIG_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'from', 'tiers', 'per_1000_requests']);
 const TIER_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'above']);
 
 /**
@@ -47,11 +46,12 @@ export function parseConfigPrice(written: ConfigPrice): Price {
       'the word free, or an object with at least input and output',
     );
   }
-  const { tiers = [], from } = written;
+  const { tiers = [], from, per_1000_requests = {} } = written;
   return fillPrice(
     parseRates(written, CONFIG_MEMBERS),
     from === undefined ? 'config' : `config:${from}`,
     tiers.map((tier) => ({ ...parseRates(tier, TIER_MEMBERS), inputTokensAbove: tier.above })),
+    parseFees(per_1000_requests),
   );
 }
 
@@ -65,13 +65,15 @@ function parseRates(written: WrittenRates, known: ReadonlySet<string>): Publishe
     throw new PriceError('cache_write', 'cache_write beside cache_write_5m', 'one of the two: they mean the same');
   }
   const { cache_write_5m = written.cache_write } = written;
+  const others = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [
+    member,
+    parseOptional(written[member], member),
+  ]);
   return {
+    ...Object.fromEntries(others),
     input: parseRequired(written.input, 'input'),
     output: parseRequired(written.output, 'output'),
-    cache_read: parseOptional(written.cache_read, 'cache_read'),
     cache_write_5m: parseOptional(cache_write_5m, written.cache_write === undefined ? 'cache_write_5m' : 'cache_write'),
-    cache_write_1h: parseOptional(written.cache_write_1h, 'cache_write_1h'),
-    reasoning: parseOptional(written.reasoning, 'reasoning'),
   };
 }
 

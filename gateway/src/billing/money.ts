@@ -16,6 +16,9 @@ const NANO_DECIMALS = 9;
 /** One USD per token. It keeps 10⁹ tokens of one call within the ledger's 64-bit nano-USD. */
 const PICO_PER_TOKEN_MAX = 1_000_000_000_000n;
 
+/** One USD per request. */
+const FEE_NANO_MAX = 1_000_000_000n;
+
 /** What one movement or cap may be: a ledger of 64-bit nano-USD holds just over nine thousand million dollars. */
 const AMOUNT_NANO_MAX = 9_000_000_000n * 1_000_000_000n;
 
@@ -41,26 +44,29 @@ export class PriceError extends Error {
  * @throws PriceError naming `member` where it is negative, not a number, finer than 6 decimal places or above 1,000,000.
  */
 export function parseUsdPerMillion(written: string | number, member: string): PicoUsdPerToken {
+  const price = parseMillionths(written, member, 'USD per million tokens');
+  if (price > PICO_PER_TOKEN_MAX) {
+    throw new PriceError(member, quote(written), 'at most 1000000 USD per million tokens; is it in another unit?');
+  }
+  return price;
+}
+
+function parseMillionths(written: string | number, member: string, unit: string): bigint {
   const text = String(written);
   const match = text.length <= TEXT_CHARS_MAX ? DECIMAL.exec(text) : null;
   if (match === null) {
-    throw new PriceError(member, quote(written), 'a decimal number of USD per million tokens, 0 or more, such as 0.25');
+    throw new PriceError(member, quote(written), `a decimal number of ${unit}, 0 or more, such as 0.25`);
   }
   const fraction = match[2] ?? '';
   const digits = BigInt(`${match[1] ?? ''}${fraction}`);
   const shift = Number(match[3] ?? '0') - fraction.length + PRICE_DECIMALS_MAX;
   const price = scaleByTen(digits, shift);
-  if (price === null) {
-    throw new PriceError(
-      member,
-      quote(written),
-      `at most ${PRICE_DECIMALS_MAX} decimal places (USD per million tokens); round it to what you charge`,
-    );
-  }
-  if (price > PICO_PER_TOKEN_MAX) {
-    throw new PriceError(member, quote(written), 'at most 1000000 USD per million tokens; is it in another unit?');
-  }
-  return price;
+  if (price !== null) return price;
+  throw new PriceError(
+    member,
+    quote(written),
+    `at most ${PRICE_DECIMALS_MAX} decimal places (${unit}); round it to what you charge`,
+  );
 }
 
 /**
@@ -78,6 +84,23 @@ export function parseUsd(written: string, member: string): NanoUsd {
   }
   if (amount > AMOUNT_NANO_MAX) throw new PriceError(member, quote(written), 'at most 9000000000 USD');
   return amount;
+}
+
+/**
+ * The fee of one request from USD per 1,000 of them, at most 1,000 (a dollar each); six decimals of it are whole nano-USD.
+ * @throws PriceError naming `member` where it is not such a number.
+ */
+export function parseUsdPerThousand(written: string | number, member: string): NanoUsd {
+  const fee = parseMillionths(written, member, 'USD per 1,000 requests');
+  if (fee > FEE_NANO_MAX) {
+    throw new PriceError(member, quote(written), 'at most 1000 USD per 1,000 requests; is it in another unit?');
+  }
+  return fee;
+}
+
+/** A fee as the shortest exact decimal of USD per 1,000 requests. */
+export function formatUsdPerThousand(fee: NanoUsd): string {
+  return formatDecimal(fee, PRICE_DECIMALS_MAX);
 }
 
 /** A price as the shortest exact decimal of USD per million tokens: `1250000n` is `1.25`. */

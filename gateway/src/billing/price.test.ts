@@ -1,7 +1,11 @@
 /** Checks how a price is filled and marked up, which tier counts, and that its version text gives all of it back. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
+import { parseFees } from './fees.ts';
+import { formatUsdPerThousand } from './money.ts';
 import { chooseRates, fillPrice, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, withMarkUp } from './price.ts';
+import { PRICE_MEMBERS, type PriceMember } from './rates.ts';
 
 describe('fillPrice', () => {
   test('prices what is missing as input or output, never 0', () => {
@@ -19,6 +23,18 @@ describe('fillPrice', () => {
 
   test('prices a missing 5-minute cache write as input though the 1-hour one is given', () => {
     expect(fillPrice({ input: 3n, output: 15n, cache_write_1h: 6n }, 'x').cache_write_5m).toBe(3n);
+  });
+
+  test('prices sound and images as what they are parts of, and cached sound as sound where nothing from a cache has a price', () => {
+    expect(fillPrice({ input: 3n, output: 15n }, 'x')).toMatchObject({
+      audio_input: 3n,
+      audio_cache_read: 3n,
+      audio_output: 15n,
+      image_input: 3n,
+      image_output: 15n,
+    });
+    expect(fillPrice({ input: 3n, output: 15n, audio_input: 40n }, 'x').audio_cache_read).toBe(40n);
+    expect(fillPrice({ input: 3n, output: 15n, audio_input: 40n, cache_read: 1n }, 'x').audio_cache_read).toBe(1n);
   });
 
   test('keeps a price of 0 that was given', () => {
@@ -71,25 +87,37 @@ describe('withMarkUp', () => {
 describe('parsePriceVersion', () => {
   test('gives back every price from its version alone, with tiers and mark-up, whatever the model is called', () => {
     const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
-    const published = fc.record(
-      { input: rate, output: rate, cache_read: rate, cache_write_5m: rate, cache_write_1h: rate, reasoning: rate },
-      { requiredKeys: ['input', 'output'] },
-    );
+    const members = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].map((member) => [member, rate]);
+    const published = fc.record(Object.fromEntries(members) as { [Member in PriceMember]: typeof rate }, {
+      requiredKeys: ['input', 'output'],
+    });
+    const kind = fc.stringMatching(/^[a-z][a-z0-9_]{0,39}$/);
+    const fees = fc.dictionary(kind, fc.bigInt({ min: 0n, max: 1_000_000_000n }).map(formatUsdPerThousand), {
+      maxKeys: 3,
+    });
     const bounds = fc.uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { maxLength: 3 });
     const ppm = fc.integer({ min: MARK_UP_PPM_MIN, max: MARK_UP_PPM_MAX });
     fc.assert(
-      fc.property(published, bounds, published, ppm, fc.string(), (base, above, tier, markUp, id) => {
+      fc.property(published, bounds, published, ppm, fc.string(), fees, (base, above, tier, markUp, id, written) => {
         const tiers = above
           .sort((one, other) => one - other)
           .map((inputTokensAbove) => ({ ...tier, inputTokensAbove }));
-        const price = withMarkUp(fillPrice(base, `catalog:2026-11-20/openai/${id}`, tiers), markUp);
+        const origin = `catalog:2026-11-20/openai/${id}`;
+        const price = withMarkUp(fillPrice(base, origin, tiers, parseFees(written)), markUp);
         expect(parsePriceVersion(price.version)).toEqual(price);
       }),
     );
   });
 
   test('reads a text of before there were tiers and mark-ups', () => {
-    expect(parsePriceVersion('config@1_0.1_1_1_5_5')).toMatchObject({ input: 1_000_000n, tiers: [], markUpPpm: 0n });
+    expect(parsePriceVersion('config@1_0.1_1_1_5_5')).toMatchObject({
+      input: 1_000_000n,
+      audio_input: 1_000_000n,
+      audio_cache_read: 100_000n,
+      tiers: [],
+      fees: new Map(),
+      markUpPpm: 0n,
+    });
   });
 
   test.each([
@@ -100,6 +128,15 @@ describe('parsePriceVersion', () => {
     'config@1_1_1_1_1_1_1',
     'config@1_1_1_1_1_1;',
     'config@1_1_1_1_1_1;search=10',
+    'config@1_1_1_1_1_1;Search=10/1000',
+    'config@1_1_1_1_1_1;search=10/1000;search=10/1000',
+    'config@1_1_1_1_1_1;search=10/1000;>200=1_1_1_1_1_1',
+    'config@1_1_1_1_1_1;+5ppm;search=10/1000',
+    'config@1_1_1_1_1_1,',
+    'config@1_1_1_1_1_1,smell=1',
+    'config@1_1_1_1_1_1,input=1',
+    'config@1_1_1_1_1_1,audio_input=1=1',
+    'config@1_1_1_1_1_1,audio_input=1,audio_input=1',
     'config@1_1_1_1_1_1;>200=1_1_1_1_1',
     'config@1_1_1_1_1_1;>0=1_1_1_1_1_1',
     'config@1_1_1_1_1_1;>10000000000000000=1_1_1_1_1_1',

@@ -1,23 +1,11 @@
 /**
- * Owns the price of one model: its rates per token, its long-context tiers, an account's mark-up, and the version text
- * that a record keeps of all that. Does not know which model has which price, nor how a call's cost is summed.
+ * Owns the price of one model: its rates per token, its long-context tiers, its fees per request, an account's mark-up, and
+ * the version text that a record keeps of all that. Does not know which model has which price, nor how a call's cost is
+ * summed.
  */
-import { formatUsdPerMillion, type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
-
-/** The members of a price, in the order in which a version text writes them. */
-export const PRICE_MEMBERS = [
-  'input',
-  'cache_read',
-  'cache_write_5m',
-  'cache_write_1h',
-  'output',
-  'reasoning',
-] as const;
-
-export type PriceMember = (typeof PRICE_MEMBERS)[number];
-
-/** What one token of each kind costs, every member filled. */
-export type Rates = Readonly<Record<PriceMember, PicoUsdPerToken>>;
+import { type Fees, NO_FEES, parseFeeSteps, renderFees } from './fees.ts';
+import { PriceError } from './money.ts';
+import { fillRates, type PublishedPrice, parseRates, type Rates, renderRates } from './rates.ts';
 
 /** Other rates for a whole call whose input, cache reads and writes included, is longer than `inputTokensAbove`. */
 export interface PriceTier {
@@ -29,6 +17,8 @@ export interface PriceTier {
 export interface Price extends Rates {
   /** Ascending; empty: one price for all lengths. */
   readonly tiers: readonly PriceTier[];
+  /** Of tools that run upstream; null: whatever they do is free too. */
+  readonly fees: Fees | null;
   /** Parts per million on top of the exact sum, below 0 for a discount. */
   readonly markUpPpm: bigint;
   /**
@@ -38,40 +28,40 @@ export interface Price extends Rates {
   readonly version: string;
 }
 
-/** Rates as published: only `input` and `output` must be there. */
-export interface PublishedPrice {
-  readonly input: PicoUsdPerToken;
-  readonly output: PicoUsdPerToken;
-  readonly cache_read?: PicoUsdPerToken | undefined;
-  readonly cache_write_5m?: PicoUsdPerToken | undefined;
-  readonly cache_write_1h?: PicoUsdPerToken | undefined;
-  readonly reasoning?: PicoUsdPerToken | undefined;
-}
-
-export interface PublishedTier extends PublishedPrice {
-  readonly inputTokensAbove: number;
-}
+export type PublishedTier = PublishedPrice & { readonly inputTokensAbove: number };
 
 /** A discount of everything. */
 export const MARK_UP_PPM_MIN = -1_000_000;
 /** Ten thousand percent. With the highest price it keeps ten million tokens of a call within the ledger's 64-bit nano-USD. */
 export const MARK_UP_PPM_MAX = 100_000_000;
 
+const FREE_ORIGIN = 'free';
+
 /** The price that the word `free` in a configuration means. */
-export const FREE_PRICE: Price = fillPrice({ input: 0n, output: 0n }, 'free');
+export const FREE_PRICE: Price = fillPrice({ input: 0n, output: 0n }, FREE_ORIGIN);
 
 /**
- * Fills what is missing so that nothing is billed 0 by omission: cache reads and writes cost as input, reasoning as
- * output, and the 1-hour cache write as the 5-minute one where that is given; a tier is filled from itself, never from the
- * price below it. `origin` opens the version text.
+ * The price with what is missing filled (`fillRates`); a tier is filled from itself, never from the price below it. A fee
+ * that is missing stays missing: there is nothing that it costs as. `origin` opens the version text.
  * @throws PriceError where the tiers do not ascend.
  */
-export function fillPrice(published: PublishedPrice, origin: string, tiers: readonly PublishedTier[] = []): Price {
+export function fillPrice(
+  published: PublishedPrice,
+  origin: string,
+  tiers: readonly PublishedTier[] = [],
+  fees: Fees = NO_FEES,
+): Price {
   const rates = fillRates(published);
   const filled = tiers.map((tier) => ({ inputTokensAbove: tier.inputTokensAbove, rates: fillRates(tier) }));
   checkAscent(filled, 'tiers');
   const steps = filled.map((tier) => `;>${tier.inputTokensAbove}=${renderRates(tier.rates)}`).join('');
-  return { ...rates, tiers: filled, markUpPpm: 0n, version: `${origin}@${renderRates(rates)}${steps}` };
+  return {
+    ...rates,
+    tiers: filled,
+    fees: origin === FREE_ORIGIN ? null : fees,
+    markUpPpm: 0n,
+    version: `${origin}@${renderRates(rates)}${steps}${renderFees(fees)}`,
+  };
 }
 
 /**
@@ -97,8 +87,8 @@ export function chooseRates(price: Price, inputTokens: number): Rates {
 }
 
 /**
- * The price that a record's `price_version` states: `<origin>@<six rates>`, then `;>200000=<six rates>` for each tier, then
- * `;+50000ppm` where the account had a mark-up.
+ * The price that a record's `price_version` states: `<origin>@<rates>`, then `;>200000=<rates>` for each tier, then
+ * `;web_search=10/1000` for each fee, then `;+50000ppm` where the account had a mark-up.
  * @throws PriceError where the text is not one that `fillPrice` or `withMarkUp` made.
  */
 export function parsePriceVersion(version: string): Price {
@@ -106,28 +96,31 @@ export function parsePriceVersion(version: string): Price {
   const [base = '', ...steps] = version.slice(at + 1).split(';');
   const markUp = /^([+-][1-9][0-9]{0,8})ppm$/.exec(steps.at(-1) ?? '')?.[1];
   if (at < 1 || (markUp !== undefined && !isMarkUp(Number.parseInt(markUp, 10)))) refuseVersion(version);
-  const tiers = (markUp === undefined ? steps : steps.slice(0, -1)).map((step) => {
+  if (markUp !== undefined) steps.pop();
+  const firstFee = steps.findIndex((step) => !step.startsWith('>'));
+  const feeSteps = firstFee === -1 ? [] : steps.splice(firstFee);
+  const tiers = steps.map((step) => {
     const [, above = '', rates = ''] = /^>([1-9][0-9]{0,15})=(.*)$/.exec(step) ?? refuseVersion(version);
-    return { inputTokensAbove: Number.parseInt(above, 10), rates: parseRates(rates, version) };
+    return { inputTokensAbove: Number.parseInt(above, 10), rates: readRates(rates, version) };
   });
   checkAscent(tiers, `price_version ${version}`);
-  return { ...parseRates(base, version), tiers, markUpPpm: BigInt(markUp ?? 0), version };
+  const fees = parseFeeSteps(feeSteps) ?? refuseVersion(version);
+  const isFree = version.slice(0, at) === FREE_ORIGIN;
+  return {
+    ...readRates(base, version),
+    tiers,
+    fees: isFree ? null : fees,
+    markUpPpm: BigInt(markUp ?? 0),
+    version,
+  };
+}
+
+function readRates(text: string, version: string): Rates {
+  return parseRates(text, `price_version ${version}`) ?? refuseVersion(version);
 }
 
 function isMarkUp(ppm: number): boolean {
   return Number.isSafeInteger(ppm) && ppm >= MARK_UP_PPM_MIN && ppm <= MARK_UP_PPM_MAX;
-}
-
-function fillRates(published: PublishedPrice): Rates {
-  const { input, output, cache_write_5m } = published;
-  return {
-    input,
-    cache_read: published.cache_read ?? input,
-    cache_write_5m: cache_write_5m ?? input,
-    cache_write_1h: published.cache_write_1h ?? cache_write_5m ?? input,
-    output,
-    reasoning: published.reasoning ?? output,
-  };
 }
 
 function checkAscent(tiers: readonly PriceTier[], member: string): void {
@@ -140,27 +133,8 @@ function checkAscent(tiers: readonly PriceTier[], member: string): void {
   }
 }
 
-function renderRates(rates: Rates): string {
-  return PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');
-}
-
-function parseRates(text: string, version: string): Rates {
-  const numbers = text.split('_');
-  if (numbers.length !== PRICE_MEMBERS.length) refuseVersion(version);
-  const rate = (index: number) =>
-    parseUsdPerMillion(numbers[index] ?? '', `price_version ${version}: ${PRICE_MEMBERS[index]}`);
-  return {
-    input: rate(0),
-    cache_read: rate(1),
-    cache_write_5m: rate(2),
-    cache_write_1h: rate(3),
-    output: rate(4),
-    reasoning: rate(5),
-  };
-}
-
 function refuseVersion(version: string): never {
   const expected =
-    'an origin, @, and six prices joined by _; then ;>TOKENS= with six prices for each tier, and ;+PPMppm';
+    'an origin, @, and six prices joined by _, with ,audio_input=PRICE and the like; then ;>TOKENS= with such prices for each tier, ;TOOL=USD/1000 for each fee, and ;+PPMppm';
   throw new PriceError('price_version', JSON.stringify(version), expected);
 }

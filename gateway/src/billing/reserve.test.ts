@@ -1,6 +1,7 @@
 /** Checks what a call holds, when a stream holds more, and that a hold covers every cost that keeps to its bounds. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { apartOf } from '../generation/usage-apart.ts';
 import { parseConfigPrice } from './config-price.ts';
 import { costNanoUsd } from './cost.ts';
 import { withMarkUp } from './price.ts';
@@ -10,6 +11,7 @@ import {
   nextSlice,
   OUTPUT_TOKENS_ASSUMED,
   OUTPUT_TOKENS_MAX,
+  roomToMeter,
   SLICE_TOKENS,
 } from './reserve.ts';
 
@@ -25,6 +27,15 @@ const STREAM: HoldWish = { mode: 'adaptive', stream: true, inputTokens: 1000, ou
 const PLAIN: HoldWish = { ...STREAM, stream: false };
 /** 1,000 × 1.15 tokens at the dearest price of input, in nano-USD. */
 const INPUT = 1150n * 2000n;
+
+test.each([
+  ['two first slices of a stream that may go beyond one', STREAM, 2n * (INPUT + 2048n * 6000n)],
+  ['nothing of a stream that one slice covers', { ...STREAM, outputTokensMax: 2048 }, null],
+  ['nothing of a plain call', PLAIN, null],
+  ['nothing of a strict stream', { ...STREAM, mode: 'strict' } as const, null],
+])('roomToMeter wants %s', (_, wish, room) => {
+  expect(roomToMeter(wish, chooseHold(wish))).toBe(room);
+});
 
 describe('chooseHold', () => {
   test('holds for a stream its input and one slice of output, at the dearest prices', () => {
@@ -75,6 +86,39 @@ describe('chooseHold', () => {
     const least = parseConfigPrice({ input: '0.000001', output: 0 });
     expect(chooseHold({ ...STREAM, inputTokens: 1, price: least }).amount).toBe(1n);
     expect(chooseHold({ ...STREAM, price: parseConfigPrice('free') }).amount).toBe(0n);
+  });
+
+  test('is at the prices of sound and images only where the call brings them, or asks for them', () => {
+    const price = parseConfigPrice({ input: 1, output: 5, audio_input: 40, image_input: 3, audio_output: 80 });
+    const held = (mediaInput: boolean, mediaOutput: boolean) =>
+      chooseHold({ ...STREAM, price, apart: { mediaInput, mediaOutput, toolRequests: new Map() } }).amount;
+    expect(chooseHold({ ...STREAM, price }).amount).toBe(1150n * 1000n + 2048n * 5000n);
+    expect(held(false, false)).toBe(1150n * 1000n + 2048n * 5000n);
+    expect(held(true, false)).toBe(1150n * 40_000n + 2048n * 5000n);
+    expect(held(true, true)).toBe(1150n * 40_000n + 2048n * 80_000n);
+    const spoken = { ...STREAM, price, apart: { mediaInput: true, mediaOutput: true, toolRequests: new Map() } };
+    expect(nextSlice(spoken, 2048, 1536)?.amount).toBe(2048n * 80_000n);
+  });
+
+  test('holds the fees of the tools that are declared, once, and the dearest class of hosts that charge each call', () => {
+    const fees = { web_search: 10, web_fetch: 0, search_low: 5, search_high: 12 };
+    const apart = {
+      mediaInput: false,
+      mediaOutput: false,
+      toolRequests: new Map([
+        ['web_search', 4],
+        ['bash', 9],
+      ]),
+    };
+    const amount = (per_1000_requests: Record<string, number>, wish: Partial<HoldWish>) =>
+      chooseHold({ ...STREAM, price: parseConfigPrice({ input: 1, output: 5, per_1000_requests }), ...wish }).amount;
+    const text = amount({}, {});
+    expect(amount({ web_search: 10 }, {}) - text).toBe(0n);
+    expect(amount({ web_search: 10 }, { apart }) - text).toBe(40_000_000n);
+    expect(amount(fees, {}) - text).toBe(12_000_000n);
+    expect(amount(fees, { apart }) - text).toBe(52_000_000n);
+    const price = withMarkUp(parseConfigPrice({ input: 0, output: 0, per_1000_requests: fees }), 500_000);
+    expect(chooseHold({ ...STREAM, price, apart }).amount).toBe(78_000_000n);
   });
 
   test.each([
@@ -155,7 +199,14 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
     cache_write_5m: rate,
     cache_write_1h: rate,
     reasoning: rate,
+    audio_input: rate,
+    audio_cache_read: rate,
+    audio_output: rate,
+    image_input: rate,
+    image_output: rate,
   });
+  const fee = fc.nat(1000);
+  const asked = fc.record({ media: fc.boolean(), tools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(20)) });
   const shares = fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000), fc.nat(1000));
   const ppm = fc.integer({ min: -1_000_000, max: 2_000_000 });
   fc.assert(
@@ -168,14 +219,18 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
       shares,
       fc.nat(5000),
       fc.nat(5000),
-      (base, tier, above, markUp, inputTokens, parts, output, thought) => {
-        const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }] }), markUp);
-        const hold = chooseHold({ mode: 'strict', stream: true, inputTokens, outputTokensMax: output, price });
+      fc.record({ a: fee, b: fee }),
+      asked,
+      (base, tier, above, markUp, inputTokens, parts, output, thought, per_1000_requests, { media, tools }) => {
+        const price = withMarkUp(parseConfigPrice({ ...base, tiers: [{ above, ...tier }], per_1000_requests }), markUp);
+        const toolRequests = new Map(Object.entries(tools));
+        const apart = { mediaInput: media, mediaOutput: media, toolRequests };
+        const hold = chooseHold({ mode: 'strict', stream: true, inputTokens, outputTokensMax: output, price, apart });
         const most = Math.ceil((inputTokens * 115) / 100);
         const [input, cache_read, cache_write_5m, cache_write_1h] = parts.map((part) =>
           Math.floor((most * part) / 4000),
         );
-        const usage = {
+        const counters = {
           input: input ?? 0,
           cache_read: cache_read ?? 0,
           cache_write_5m: cache_write_5m ?? 0,
@@ -183,6 +238,18 @@ test('a hold covers whatever a call costs whose input was estimated 15 % too low
           output,
           reasoning: Math.min(thought, output),
         };
+        const half = (whole: number) => (media ? Math.floor(whole / 2) : 0);
+        const found = apartOf(
+          {
+            audio_input: half(counters.input),
+            image_input: half(counters.input),
+            audio_cache_read: half(counters.cache_read),
+            audio_output: half(output - counters.reasoning),
+            image_output: half(output - counters.reasoning),
+          },
+          toolRequests,
+        );
+        const usage = found === undefined ? counters : { ...counters, apart: found };
         expect(costNanoUsd(usage, price)).toBeLessThanOrEqual(hold.amount);
       },
     ),

@@ -2,12 +2,13 @@
  * Owns how much money a call holds before it runs, and how much more while it streams. Pure arithmetic: knows no caps, no
  * balance and no stream. Source: money design, "Holds that do not starve agents".
  */
+import type { RequestApart } from '../protocols/request-facts.ts';
+import type { HoldMode } from '../store/ports.ts';
 import { ceilNanoUsd } from './cost.ts';
+import { mostFees } from './fees.ts';
 import type { NanoUsd } from './money.ts';
-import type { Price, Rates } from './price.ts';
-
-/** `adaptive`: a stream holds slice by slice. `strict`: every call holds its worst case. */
-export type HoldMode = 'adaptive' | 'strict';
+import type { Price } from './price.ts';
+import type { PriceMember, Rates } from './rates.ts';
 
 /** What is known of a call when its hold is chosen. Tokens are integers ≥ 0. */
 export interface HoldWish {
@@ -20,6 +21,8 @@ export interface HoldWish {
   readonly outputTokensMax: number | null;
   /** With the account's mark-up; the dearest of the route's targets. */
   readonly price: Price;
+  /** Absent for a call of nothing but text. */
+  readonly apart?: RequestApart | undefined;
 }
 
 export interface HoldSlice {
@@ -47,7 +50,7 @@ export const OUTPUT_TOKENS_MAX = 4_194_304;
 
 /**
  * What the call holds: its input, estimated too low by 15 % at most, at the dearest price of input; and of output a first
- * slice (an adaptive stream) or the worst case (else). Where a plain call's caps do not cover its worst case, ask again
+ * slice (an adaptive stream) or the worst case (else); and the fees of the tools that it declares. Where a plain call's caps do not cover its worst case, ask again
  * with `stream: true` for what it holds as a stream that is folded.
  * @throws RangeError where a number of tokens is no integer ≥ 0.
  */
@@ -56,8 +59,16 @@ export function chooseHold(wish: HoldWish): HoldSlice {
   const worst = worstOutput(wish);
   const outputTokens = isSliced(wish) && worst > SLICE_TOKENS ? SLICE_TOKENS : worst;
   const { input, output } = dearestRates(wish);
-  const picoUsd = heldInput(wish) * input + BigInt(outputTokens) * output;
+  const picoUsd = heldInput(wish) * input + BigInt(outputTokens) * output + heldFees(wish);
   return { amount: ceilNanoUsd(picoUsd, price), ...coverage(wish, outputTokens, worst) };
+}
+
+/**
+ * What the caps must have left for a stream whose reasoning does not show to be held slice by slice: two first slices, since
+ * what its end tells beyond one can then still be held. Null: its first hold covers all of it anyway.
+ */
+export function roomToMeter(wish: HoldWish, first: HoldSlice): NanoUsd | null {
+  return isSliced(wish) && first.outputTokens < worstOutput(wish) ? 2n * first.amount : null;
 }
 
 /**
@@ -98,19 +109,29 @@ function heldInput({ inputTokens }: HoldWish): bigint {
   return (BigInt(checkTokens(inputTokens, 'inputTokens')) * 115n + 99n) / 100n;
 }
 
+/** In pico-USD. What runs upstream beyond it is held for at the settlement, as far as the caps allow. */
+function heldFees({ price: { fees }, apart }: HoldWish): bigint {
+  return fees === null || fees.size === 0 ? 0n : mostFees(fees, apart?.toolRequests) * 1000n;
+}
+
+const TEXT_INPUT: readonly PriceMember[] = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h'];
+const MEDIA_INPUT: readonly PriceMember[] = [...TEXT_INPUT, 'audio_input', 'audio_cache_read', 'image_input'];
+const TEXT_OUTPUT: readonly PriceMember[] = ['output', 'reasoning'];
+const MEDIA_OUTPUT: readonly PriceMember[] = [...TEXT_OUTPUT, 'audio_output', 'image_output'];
+
 /** The dearest that a token of input and one of output can cost, in any tier that the held input reaches. */
 function dearestRates(wish: HoldWish): { input: bigint; output: bigint } {
-  const { price } = wish;
+  const { price, apart } = wish;
+  const inputs = apart?.mediaInput ? MEDIA_INPUT : TEXT_INPUT;
+  const outputs = apart?.mediaOutput ? MEDIA_OUTPUT : TEXT_OUTPUT;
   const reached: Rates[] = [price];
   const held = price.tiers.length === 0 ? 0n : heldInput(wish);
   for (const tier of price.tiers) if (held > BigInt(tier.inputTokensAbove)) reached.push(tier.rates);
   let input = 0n;
   let output = 0n;
   for (const rates of reached) {
-    for (const rate of [rates.input, rates.cache_read, rates.cache_write_5m, rates.cache_write_1h]) {
-      if (rate > input) input = rate;
-    }
-    for (const rate of [rates.output, rates.reasoning]) if (rate > output) output = rate;
+    for (const member of inputs) if (rates[member] > input) input = rates[member];
+    for (const member of outputs) if (rates[member] > output) output = rates[member];
   }
   return { input, output };
 }

@@ -1,7 +1,7 @@
 /** Checks that every nano-dollar of a hold and of a cost goes somewhere, and a post never beyond its hold. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { missingFromHold, settleHold } from './settle-hold.ts';
+import { bearCost, missingFromHold, settleHold } from './settle-hold.ts';
 
 describe('settleHold', () => {
   test.each([
@@ -33,6 +33,10 @@ describe('settleHold', () => {
         if (split.absorbed > 0n) expect(split.extension).toBe(extensible ?? -1n);
       }),
     );
+  });
+
+  test('gives the whole hold back where the operator bears the cost', () => {
+    expect(bearCost(100n, 130n)).toEqual({ extension: 0n, posted: 0n, released: 100n, absorbed: 130n });
   });
 
   test.each([

@@ -22,6 +22,11 @@ export interface HoldSplit {
   readonly absorbed: NanoUsd;
 }
 
+/** The split where the operator bears the whole cost: nothing of the hold is posted. Amounts ≥ 0. */
+export function bearCost(held: NanoUsd, cost: NanoUsd): HoldSplit {
+  return { extension: 0n, posted: 0n, released: held, absorbed: cost };
+}
+
 /** By how much the cost exceeds the hold: what to ask the caps for. */
 export function missingFromHold(held: NanoUsd, cost: NanoUsd): NanoUsd {
   return cost > held ? cost - held : 0n;

@@ -8,7 +8,14 @@ const SO_FAR: Usage = { ...ZERO_USAGE, input: 100, cache_read: 7, output: 20 };
 const COUNTED: Usage = { ...ZERO_USAGE, input: 90, output: 33 };
 const MORE_CAME: Usage = { ...SO_FAR, output: 33 };
 
-const WHOLE: EndedCall = { endedBy: 'complete', dispatched: true, produced: true, usage: FINAL, usageSoFar: SO_FAR };
+const WHOLE: EndedCall = {
+  endedBy: 'complete',
+  dispatched: true,
+  produced: true,
+  usage: FINAL,
+  usageSoFar: SO_FAR,
+  brokenAnswers: 'bill',
+};
 const CUT: EndedCall = { ...WHOLE, usage: null };
 const SILENT: EndedCall = { ...WHOLE, produced: false, usage: null, usageSoFar: null };
 
@@ -62,6 +69,27 @@ const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
     COUNTED,
     'partial',
   ],
+  [
+    'upstream died mid-stream, and the operator bears it',
+    { ...CUT, endedBy: 'failed', brokenAnswers: 'free' },
+    'failed_mid_stream_free',
+    MORE_CAME,
+    'partial',
+  ],
+  [
+    'upstream failed without output, and the operator bears broken answers',
+    { ...SILENT, endedBy: 'failed', brokenAnswers: 'free' },
+    'failed_without_output',
+    ZERO_USAGE,
+    'void',
+  ],
+  [
+    'the caller left an answer, and the operator bears broken ones',
+    { ...CUT, endedBy: 'caller_left', brokenAnswers: 'free' },
+    'caller_left',
+    MORE_CAME,
+    'partial',
+  ],
   ['the next slice was refused', { ...CUT, endedBy: 'extension_refused' }, 'extension_refused', MORE_CAME, 'partial'],
   ['a crash after a checkpoint', { ...CUT, endedBy: 'crashed' }, 'crashed', SO_FAR, 'checkpoint'],
   ['a crash before one', { ...SILENT, endedBy: 'crashed' }, 'crashed_without_checkpoint', ZERO_USAGE, 'void'],
@@ -70,7 +98,12 @@ const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
 
 describe('chooseCharge', () => {
   test.each(CASES)('%s', (_, ended, ending, usage, source) => {
-    expect(chooseCharge(ended, () => COUNTED)).toEqual({ ending, usage, source } as ReturnType<typeof chooseCharge>);
+    expect(chooseCharge(ended, () => COUNTED)).toEqual({
+      ending,
+      usage,
+      source,
+      payer: ending === 'failed_mid_stream_free' ? 'operator' : 'account',
+    } as ReturnType<typeof chooseCharge>);
   });
 
   test('has a case above for every row of the table', () => {

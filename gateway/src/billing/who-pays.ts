@@ -7,11 +7,16 @@ import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts
 /** `usage`: upstream's final numbers. `so_far`: the input and what came of the output. */
 type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'nothing';
 
+/** Who bears what the usage costs. */
+export type Payer = 'account' | 'operator';
+
 interface Row {
   readonly charged: Charged;
   readonly source: UsageSource;
   /** The source where the row wants upstream's numbers so far, and upstream gave none. */
   readonly sourceOfCount?: UsageSource;
+  /** Left out: the account. */
+  readonly payer?: Payer;
 }
 
 /** Who pays: a row for each way a call can end. */
@@ -24,6 +29,8 @@ export const WHO_PAYS = {
   /** The operator bears what the attempt cost. */
   failed_without_output: { charged: 'nothing', source: 'void' },
   failed_mid_stream: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
+  /** The same, where the operator has chosen to bear it. */
+  failed_mid_stream_free: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial', payer: 'operator' },
   /** The caps did not allow the stream its next slice. */
   extension_refused: { charged: 'so_far', source: 'partial', sourceOfCount: 'partial' },
   crashed: { charged: 'checkpoint', source: 'checkpoint' },
@@ -46,12 +53,15 @@ export interface EndedCall {
   readonly usage: Usage | null;
   /** Upstream's numbers as far as they came, or of a crashed call its last checkpoint's. */
   readonly usageSoFar: Usage | null;
+  /** What the operator chose for an answer that broke off: `free` for the account, or billed to it. */
+  readonly brokenAnswers: 'bill' | 'free';
 }
 
 export interface Charge {
   readonly ending: CallEnding;
   readonly usage: Usage;
   readonly source: UsageSource;
+  readonly payer: Payer;
 }
 
 /** The usage that is charged. `count` makes our own count of the input and of the output that came; asked only where it matters. */
@@ -59,23 +69,25 @@ export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   const ending = nameEnding(ended);
   const row: Row = WHO_PAYS[ending];
   const { usage, usageSoFar } = ended;
-  if (row.charged === 'nothing') return { ending, usage: ZERO_USAGE, source: row.source };
-  if (row.charged === 'usage' && usage !== null) return { ending, usage, source: row.source };
-  if (row.charged === 'checkpoint' && usageSoFar !== null) return { ending, usage: usageSoFar, source: row.source };
+  const { source, payer = 'account' } = row;
+  if (row.charged === 'nothing') return { ending, usage: ZERO_USAGE, source, payer };
+  if (row.charged === 'usage' && usage !== null) return { ending, usage, source, payer };
+  if (row.charged === 'checkpoint' && usageSoFar !== null) return { ending, usage: usageSoFar, source, payer };
   const counted = count();
   if (usageSoFar === null || row.charged === 'count') {
-    return { ending, usage: counted, source: row.sourceOfCount ?? row.source };
+    return { ending, usage: counted, source: row.sourceOfCount ?? source, payer };
   }
   // Upstream's numbers in a stream lag behind its text: what came was made.
   const output = counted.output > usageSoFar.output ? counted.output : usageSoFar.output;
-  return { ending, usage: { ...usageSoFar, output }, source: row.source };
+  return { ending, usage: { ...usageSoFar, output }, source, payer };
 }
 
-function nameEnding({ endedBy, dispatched, produced, usage, usageSoFar }: EndedCall): CallEnding {
+function nameEnding({ endedBy, dispatched, produced, usage, usageSoFar, brokenAnswers }: EndedCall): CallEnding {
   if (endedBy === 'replayed') return 'replayed';
   if (endedBy === 'crashed') return usageSoFar === null ? 'crashed_without_checkpoint' : 'crashed';
   if (!dispatched) return 'not_dispatched';
   if (endedBy === 'complete') return usage === null ? 'complete_without_usage' : 'complete';
-  if (endedBy === 'failed') return produced ? 'failed_mid_stream' : 'failed_without_output';
-  return endedBy;
+  if (endedBy !== 'failed') return endedBy;
+  if (!produced) return 'failed_without_output';
+  return brokenAnswers === 'free' ? 'failed_mid_stream_free' : 'failed_mid_stream';
 }

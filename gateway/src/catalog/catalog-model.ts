@@ -28,10 +28,10 @@ export const MODALITIES = ['text', 'image', 'pdf', 'audio'] as const;
 export const CAPABILITIES = ['tools', 'parallel_tools', 'structured_output', 'reasoning', 'prompt_cache'] as const;
 
 /**
- * What upstream charges beside the tokens that `price` covers, so that a bill made from tokens alone is below the
- * upstream's: fees per search, audio tokens at their own price, cache writes kept 12 hours, citations.
+ * What upstream charges beside what `price` covers, so that a bill made from its usage alone is below the
+ * upstream's: fees per search that no answer counts, cache writes kept 12 hours, citations.
  */
-export const FEES_BESIDE = ['search', 'citations', 'audio_input', 'cache_write_12h'] as const;
+export const FEES_BESIDE = ['search', 'citations', 'cache_write_12h'] as const;
 
 export const THINKING_TYPES = ['adaptive', 'enabled', 'disabled', 'between_tools'] as const;
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -72,7 +72,7 @@ export interface CatalogModel {
   readonly outputTokensMax: number | null;
   readonly modalities: readonly Modality[];
   readonly capabilities: readonly Capability[];
-  /** With its long-context tiers. */
+  /** With its long-context tiers and its fees per request. */
   readonly price: Price;
   readonly feesBeside: readonly FeeBeside[];
   /** Only for models that are spoken to over messages and whose gates are known. */

@@ -1,6 +1,8 @@
 /** Checks the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
-import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
+import type { PriceTier } from '../billing/price.ts';
+import { PRICE_MEMBERS } from '../billing/rates.ts';
+import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import { catalogVersion, findModel, listModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };
@@ -74,7 +76,7 @@ describe('the snapshot', () => {
   test('prices every token of every model above 0', () => {
     for (const { price } of models) {
       for (const each of [price, ...price.tiers.map((tier) => tier.rates)]) {
-        for (const member of PRICE_MEMBERS) expect(each[member]).toBeGreaterThan(0n);
+        for (const member of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) expect(each[member]).toBeGreaterThan(0n);
       }
     }
   });
@@ -127,7 +129,14 @@ describe('the snapshot', () => {
     const version = (provider: string, id: string) => findModel(provider, id)?.price.version.split('@')[1];
     expect(version('openai', 'gpt-4.1')).toBe('2_0.5_2_2_8_8');
     expect(version('openai', 'gpt-5-mini')).toBe('0.25_0.025_0.25_0.25_2_2');
-    expect(version('anthropic', 'claude-sonnet-4-6')).toBe('3_0.3_3.75_6_15_15');
+    expect(version('anthropic', 'claude-sonnet-4-6')).toBe('3_0.3_3.75_6_15_15;web_fetch=0/1000;web_search=10/1000');
+    expect(version('openai', 'gpt-audio')).toBe(
+      '2.5_2.5_2.5_2.5_10_10,audio_input=32,audio_cache_read=32,audio_output=64',
+    );
+    expect(version('google', 'gemini-2.5-flash')).toBe('0.3_0.03_0.3_0.3_2.5_2.5,audio_input=1,audio_cache_read=0.1');
+    expect(version('perplexity', 'sonar')).toBe(
+      '1_1_1_1_1_1;search_high=12/1000;search_low=5/1000;search_medium=8/1000',
+    );
     expect(version('google', 'gemini-2.5-pro')).toEndWith(';>200000=2.5_0.25_2.5_2.5_15_15');
   });
 

@@ -51,12 +51,30 @@ describe('parseSnapshot', () => {
           cache_write_1h: 4_000_000n,
           output: 12_000_000n,
           reasoning: 12_000_000n,
+          audio_input: 4_000_000n,
+          audio_cache_read: 400_000n,
+          audio_output: 12_000_000n,
+          image_input: 4_000_000n,
+          image_output: 12_000_000n,
         },
       },
     ]);
   });
 
+  test('gives sound its own rates, and tools that run upstream their fees', () => {
+    const { price } = parseModel({
+      price: { input: '2', output: '8', audio_input: '32', audio_output: '64' },
+      per_1000_requests: { web_search: '10', web_fetch: '0' },
+    });
+    expect(price.version).toEndWith(
+      '@2_2_2_2_8_8,audio_input=32,audio_cache_read=32,audio_output=64;web_fetch=0/1000;web_search=10/1000',
+    );
+    expect(parsePriceVersion(price.version)).toEqual(price);
+  });
+
   test.each<[object, string]>([
+    [{ per_1000_requests: { web_search: 10 } }, 'per_1000_requests web_search: found 10, expected a text'],
+    [{ per_1000_requests: ['10'] }, 'per_1000_requests: found ["10"], expected an object'],
     [{ provider: 'nobody' }, 'models[0].provider: found "nobody", expected one of alibaba, '],
     [{ id: '' }, 'models[0].id: found "", expected a text'],
     [{ colour: 1 }, 'models[0]: found "colour", expected only the members provider, id, '],

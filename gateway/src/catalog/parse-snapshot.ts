@@ -1,6 +1,10 @@
 /** Owns the reading of a snapshot's JSON into the catalogue's shapes, every member checked. Does not know where the JSON lies. */
+
+import { type Fees, NO_FEES, parseFees } from '../billing/fees.ts';
 import { parseUsdPerMillion } from '../billing/money.ts';
-import { fillPrice, type PublishedPrice, type PublishedTier } from '../billing/price.ts';
+import { fillPrice, type PublishedTier } from '../billing/price.ts';
+import { PRICE_MEMBERS, type PublishedPrice } from '../billing/rates.ts';
+import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import {
   CAPABILITIES,
   CATALOG_PROVIDERS,
@@ -18,12 +22,12 @@ type Members = Readonly<Record<string, unknown>>;
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const SNAPSHOT_MEMBERS = new Set(['version', 'sources', 'models']);
 const MODEL_MEMBERS = new Set(
-  'provider id aliases name released shutdown input_max output_max modalities capabilities price tiers fees_beside messages'.split(
+  'provider id aliases name released shutdown input_max output_max modalities capabilities price tiers per_1000_requests fees_beside messages'.split(
     ' ',
   ),
 );
-const PRICE_MEMBERS = new Set('input cache_read cache_write_5m cache_write_1h output reasoning'.split(' '));
-const TIER_MEMBERS = new Set([...PRICE_MEMBERS, 'above']);
+const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, ...MEDIA_COUNTERS]);
+const TIER_MEMBERS = new Set([...RATE_MEMBERS, 'above']);
 const GATE_MEMBERS = new Set('sampling thinking effort effort_max_when_disabled forced_tool_choice'.split(' '));
 
 /**
@@ -54,9 +58,10 @@ function parseModel(model: unknown, version: string, index: number): CatalogMode
     modalities: readWords(members.modalities, `${where} modalities`, MODALITIES),
     capabilities: readWords(members.capabilities, `${where} capabilities`, CAPABILITIES),
     price: fillPrice(
-      parseRates(readMembers(members.price, `${where} price`, PRICE_MEMBERS), where),
+      parseRates(readMembers(members.price, `${where} price`, RATE_MEMBERS), where),
       `catalog:${version}/${where}`,
       readOptional(members.tiers, readArray, `${where} tiers`, []).map((tier) => parseTier(tier, where)),
+      readOptional(members.per_1000_requests, readFees, `${where} per_1000_requests`, NO_FEES),
     ),
     feesBeside: readWords(members.fees_beside ?? [], `${where} fees_beside`, FEES_BESIDE),
     gates: members.messages === undefined ? null : parseGates(members.messages, `${where} messages`),
@@ -71,14 +76,14 @@ function parseTier(tier: unknown, where: string): PublishedTier {
 function parseRates(members: Members, where: string): PublishedPrice {
   const required = (member: string) => parseUsdPerMillion(readText(members[member], `${where} ${member}`), member);
   const optional = (member: string) => (members[member] === undefined ? undefined : required(member));
-  return {
-    input: required('input'),
-    output: required('output'),
-    cache_read: optional('cache_read'),
-    cache_write_5m: optional('cache_write_5m'),
-    cache_write_1h: optional('cache_write_1h'),
-    reasoning: optional('reasoning'),
-  };
+  const others = [...RATE_MEMBERS].map((member) => [member, optional(member)]);
+  return { ...Object.fromEntries(others), input: required('input'), output: required('output') };
+}
+
+function readFees(found: unknown, where: string): Fees {
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) refuse(where, found, 'an object');
+  const fees = Object.entries(found).map(([kind, fee]) => [kind, readText(fee, `${where} ${kind}`)]);
+  return parseFees(Object.fromEntries(fees));
 }
 
 function parseGates(gates: unknown, where: string): MessagesGates {

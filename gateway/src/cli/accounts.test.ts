@@ -50,14 +50,23 @@ describe('accounts', () => {
     expect(listed.find(({ id }) => id === 'team')).toMatchObject({ mode: 'prepaid', mark_up_percent: '-10', rpm: 7 });
     await print('topup', 'team', '--usd', '2.50');
     expect((await run('accounts', 'list')).stdout).toMatch(
-      /^team +prepaid +2\.5 +0 +0 +-10 % +Europe\/Berlin +7 rpm$/m,
+      /^team +prepaid +2\.5 +0 +0 +-10 % +Europe\/Berlin +default +7 rpm$/m,
     );
+  });
+
+  test('say how much their calls hold, until they inherit it', async () => {
+    expect(await print('accounts', 'create', 'team', '--holds', 'strict')).toMatchObject([{ holds: 'strict' }]);
+    expect(await print('accounts', 'set', 'team', '--mode', 'prepaid')).toMatchObject([{ holds: 'strict' }]);
+    expect((await run('accounts', 'list')).stdout).toMatch(/^team .* UTC +strict +none$/m);
+    await print('accounts', 'set', 'team', '--holds', 'inherit');
+    expect(await print('accounts', 'list')).toMatchObject([{ holds: null }, { holds: null }]);
   });
 
   test.each([
     [['create', 'Team'], 2, 'id: found "Team"'],
     [['create', 'default'], 1, 'is there already'],
     [['create', 'a', '--mode', 'free'], 2, 'mode: found "free", expected postpaid or prepaid'],
+    [['create', 'a', '--holds', 'loose'], 2, 'holds: found "loose", expected adaptive or strict, or inherit'],
     [['create', 'a', '--mark-up', 'ten'], 2, 'mark_up_percent: found "ten"'],
     [['create', 'a', '--time-zone', 'Nowhere'], 2, 'time_zone: found "Nowhere"'],
     [['set', 'default', '--json'], 2, 'nothing to change'],

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../control/command.ts';
 import { administer } from './administer.ts';
+import { type Lifted, orNull, parseInherited } from './argument-parsers.ts';
 import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { listAccounts } from './list-accounts.ts';
@@ -14,6 +15,7 @@ interface Flags extends CapFlags {
   readonly mode?: string;
   readonly markUp?: string;
   readonly timeZone?: string;
+  readonly holds?: string | Lifted;
   readonly json?: true;
 }
 
@@ -25,8 +27,12 @@ const accountView = z.object({
   charged_nano_usd: z.string(),
   mark_up_percent: z.string(),
   time_zone: z.string(),
+  holds: z.string().nullable(),
   ...capsView,
 });
+
+const HOLDS_HELP =
+  'strict: each call of its keys holds its worst case; adaptive: a stream holds slice by slice; inherit: as the configuration has it';
 
 /** Adds `accounts` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -48,19 +54,21 @@ export function register(program: Command, environment: CliEnvironment): void {
       .argument('<id>', verb === 'create' ? 'its id: a-z, 0-9, - and _' : 'the id of the account')
       .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: calls are paid from the balance')
       .option('--mark-up <percent>', 'what is charged above the price, such as 12.5; -10: a discount')
-      .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin');
+      .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin')
+      .option('--holds <mode>', HOLDS_HELP, parseInherited);
     addCapFlags(command, 'of all of its keys')
       .option('--json', 'print JSON')
       .action(async (id: string, flags: Flags, self: Command) => {
         const { json: _, ...changes } = flags;
         if (verb === 'set' && Object.keys(changes).length === 0) {
-          self.error('error: nothing to change; expected --mode, --mark-up, --time-zone or a limit');
+          self.error('error: nothing to change; expected --mode, --mark-up, --time-zone, --holds or a limit');
         }
         const given = {
           id,
           mode: flags.mode,
           mark_up_percent: flags.markUp,
           time_zone: flags.timeZone,
+          holds: orNull(flags.holds),
           ...capArguments(flags),
         };
         print(environment, [await administer(environment, `accounts.${verb}`, given)], flags);
@@ -95,7 +103,8 @@ function renderAccounts(views: readonly Json[]): string {
       renderUsd(account.charged_nano_usd),
       `${account.mark_up_percent} %`,
       account.time_zone,
+      account.holds ?? 'default',
       renderCaps(account),
     ]);
-  return renderTable(['ID', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'LIMITS'], rows);
+  return renderTable(['ID', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'HOLDS', 'LIMITS'], rows);
 }

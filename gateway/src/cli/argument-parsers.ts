@@ -42,6 +42,11 @@ export function parseExpiry(text: string): number | Lifted {
   return spanMs;
 }
 
+/** A word of a few, as the command checks it; `inherit` becomes `LIFTED`. */
+export function parseInherited(text: string): string | Lifted {
+  return text === 'inherit' ? LIFTED : text;
+}
+
 /** `on` or `off`. */
 export function parseSwitch(text: string): boolean {
   if (text === 'on' || text === 'off') return text === 'on';

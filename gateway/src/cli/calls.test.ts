@@ -4,6 +4,7 @@ import { requestIdFloor } from '../lib/request-id.ts';
 import { openStore, type Store } from '../store/sql/open-store.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { renderCallRecord } from './render-call-record.ts';
 import { NOW_MS, runProgram } from './testing/run-program.ts';
 
 const newFolder = temporaryFolders();
@@ -68,6 +69,27 @@ describe('calls', () => {
         ],
       })}\n`,
     );
+  });
+
+  test('says what is odd about the usage only where something is', () => {
+    const json = JSON.stringify(renderCallRecord(sampleRecord('req_1', { usage_flags: ['sum', 'far_output'] })));
+    expect(json).toContain('"usage_source":"upstream","usage_flags":["sum","far_output"],"price_version"');
+  });
+
+  test('prints sound, images and tools where there are any, and names tools that the price has no fee for', async () => {
+    const apart = { audio_input: 12, server_tools: { web_search: 2, tool_search: 1 } };
+    const price_version = 'config@1_1_1_1_1_1,audio_input=40;web_search=10/1000';
+    const id = idOf('apart', 9_000_000);
+    const { usage } = sampleRecord(id);
+    const record = sampleRecord(id, { at_ms: NOW_MS - 9_000_000, usage: { ...usage, apart }, price_version });
+    const other = newFolder();
+    const theirs = await openStore({ dataDir: other });
+    await theirs.recorder.append(record);
+    const printed = JSON.parse((await runProgram(other, 'calls', '--json')).stdout);
+    expect(printed.usage).toEqual({ ...usage, ...apart });
+    expect(printed.unpriced_server_tools).toEqual(['tool_search']);
+    expect((await runProgram(other, 'calls')).stdout).toContain('0.000123450 (tool_search unpriced)');
+    await theirs.close();
   });
 
   test('finds by time, by key, by request and up to a limit, newest first', async () => {

@@ -4,7 +4,7 @@ import type { CallRecord } from '../store/ports.ts';
 import { parseCount, parseSpan } from './argument-parsers.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { renderJsonLine, renderTable } from './output.ts';
-import { renderCallRecord } from './render-call-record.ts';
+import { renderCallRecord, unpricedToolsOf } from './render-call-record.ts';
 import { withReading } from './with-reading.ts';
 
 interface Flags {
@@ -54,11 +54,17 @@ function renderCalls(records: readonly CallRecord[]): string {
     String(record.status),
     record.error ?? '-',
     `${record.usage.input + record.usage.cache_read + record.usage.cache_write_5m + record.usage.cache_write_1h}/${record.usage.output}`,
-    record.cost_nano_usd === null ? 'unpriced' : renderUsd(record.cost_nano_usd),
+    renderCost(record),
     `${Math.round(record.duration_ms)} ms`,
   ]);
   const heading = ['AT', 'REQUEST', 'KEY', 'MODEL', 'PROVIDER', 'STATUS', 'ERROR', 'TOKENS', 'USD', 'TOOK'];
   return renderTable(heading, rows);
+}
+
+function renderCost(record: CallRecord): string {
+  if (record.cost_nano_usd === null) return 'unpriced';
+  const kinds = unpricedToolsOf(record);
+  return `${renderUsd(record.cost_nano_usd)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')} unpriced)`}`;
 }
 
 /** Nano-dollars as dollars, digit by digit: money is never a float. */

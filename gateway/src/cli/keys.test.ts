@@ -207,6 +207,19 @@ describe('keys set', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('found "yes", expected on or off')]);
   });
 
+  test('--holds strict, adaptive and inherit, in JSON and in words', async () => {
+    const { id } = await create('--holds', 'strict');
+    expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toMatchObject({ id, holds: 'strict' });
+    expect((await run('keys', 'set', id, '--holds', 'adaptive')).stdout).toMatch(/^ {2}holds +adaptive$/m);
+    expect((await run('keys', 'set', id, '--holds', 'inherit')).stdout).toMatch(/^ {2}holds +as its account$/m);
+    expect(JSON.parse((await run('keys', 'list', '--json')).stdout)).toMatchObject({ id, holds: null });
+    const { exitCode, stderr } = await run('keys', 'set', id, '--holds', 'loose');
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('found "loose", expected adaptive or strict, or inherit'),
+    ]);
+  });
+
   test('without a change is wrong usage', async () => {
     const { id } = await create();
     expect(await run('keys', 'set', id, '--json')).toMatchObject({ exitCode: 2, stdout: '' });

@@ -5,6 +5,7 @@ import {
   type Lifted,
   orNull,
   parseExpiry,
+  parseInherited,
   parseList,
   parseListOr,
   parseSpan,
@@ -22,6 +23,7 @@ interface CreateFlags extends CapFlags {
   readonly ip?: string[] | Lifted;
   readonly scopes?: string[];
   readonly strict?: boolean;
+  readonly holds?: string | Lifted;
   readonly json?: true;
 }
 
@@ -32,6 +34,8 @@ const EXPIRES_HELP = 'how long the key works (such as 30d), or never';
 const IP_HELP = 'addresses or CIDR ranges the key may be used from, or any';
 const SCOPES_HELP = 'what the key may be used for: inference, usage, admin';
 const OF_KEY = 'of the key';
+const HOLDS_HELP =
+  'strict: each call holds its worst case; adaptive: a stream holds slice by slice; inherit: as the account has it';
 const STRICT_HELP = 'refuse a call for what a translation between the formats would drop';
 
 /** Adds `keys` and its commands to the program. */
@@ -47,7 +51,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', `${SCOPES_HELP} (default: inference)`, parseList)
-    .option('--strict', STRICT_HELP);
+    .option('--strict', STRICT_HELP)
+    .option('--holds <mode>', HOLDS_HELP, parseInherited);
   addCapFlags(create, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (flags: CreateFlags) => {
@@ -101,14 +106,15 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--expires <span>', EXPIRES_HELP, parseExpiry)
     .option('--ip <list>', IP_HELP, parseListOr('any'))
     .option('--scopes <list>', SCOPES_HELP, parseList)
-    .option('--strict <on|off>', STRICT_HELP, parseSwitch);
+    .option('--strict <on|off>', STRICT_HELP, parseSwitch)
+    .option('--holds <mode>', HOLDS_HELP, parseInherited);
   addCapFlags(set, OF_KEY)
     .option('--json', 'print JSON')
     .action(async (id: string, flags: SetFlags, command: Command) => {
       const { json, ...changes } = flags;
       if (Object.keys(changes).length === 0) {
         command.error(
-          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict or a limit',
+          'error: nothing to change; expected --name, --workspace, --models, --expires, --ip, --scopes, --strict, --holds or a limit',
         );
       }
       const given = { id, name: flags.name, ...restrictions(flags) };
@@ -125,6 +131,7 @@ function restrictions(flags: SetFlags): object {
     ips: orNull(flags.ip),
     scopes: flags.scopes,
     strict: flags.strict,
+    holds: orNull(flags.holds),
     ...capArguments(flags),
   };
 }

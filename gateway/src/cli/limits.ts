@@ -43,7 +43,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--account <id>', 'an account; beside --end-user: whose end user it is (default: default)')
     .option('--workspace <id>', 'a workspace')
     .option('--end-user <name>', "an end user as callers name it; '*': each one without limits of its own")
-    .option('--model <name>', 'a model by its name in the configuration; its aliases are bound with it');
+    .option('--model <name>', 'a model by any of its public names; it is bound under all of them');
   addCapFlags(set, 'of all of its calls')
     .option('--json', 'print JSON')
     .action(async (flags: SetFlags) => {

@@ -19,6 +19,7 @@ const keyView = z.object({
   ips: z.array(z.string()).nullable(),
   scopes: z.array(z.string()),
   strict: z.boolean(),
+  holds: z.string().nullable(),
   status: z.string(),
   expires_at: z.string().nullable(),
   previous_expires_at: z.string().nullable(),
@@ -89,6 +90,7 @@ function describe(key: KeyView): [string, string][] {
     ['addresses', listOf(key.ips, 'any')],
     ['scopes', key.scopes.join(', ')],
     ['strict', renderSwitch(key.strict)],
+    ['holds', key.holds ?? 'as its account'],
     ['limits', renderCaps(key)],
     ['expires', key.expires_at ?? 'never'],
   ];

@@ -1,7 +1,13 @@
 /** Owns a record as programs read it: the members, words and order of the published record format. */
+import { unpricedTools } from '../billing/fees.ts';
+import { parsePriceVersion } from '../billing/price.ts';
 import type { CallRecord } from '../store/ports.ts';
 
-/** The record with `at` as ISO 8601, its members always in this order. */
+/**
+ * The record with `at` as ISO 8601, its members always in this order; `usage_flags` only where something is odd. Of `usage`,
+ * what few calls have is there only where it is above 0; `unpriced_server_tools` only where the price had no fee for a tool
+ * that was used.
+ */
 export function renderCallRecord(record: CallRecord): object {
   return {
     request_id: record.request_id,
@@ -27,10 +33,13 @@ export function renderCallRecord(record: CallRecord): object {
       cache_write_1h: record.usage.cache_write_1h,
       output: record.usage.output,
       reasoning: record.usage.reasoning,
+      ...record.usage.apart,
     },
     usage_source: record.usage_source,
+    ...(record.usage_flags === null ? {} : { usage_flags: record.usage_flags }),
     price_version: record.price_version,
     cost_nano_usd: record.cost_nano_usd,
+    ...renderUnpriced(record),
     ttfb_ms: record.ttfb_ms,
     duration_ms: record.duration_ms,
     attempts: record.attempts.map(({ provider, model, status, error, duration_ms }) => ({
@@ -41,4 +50,15 @@ export function renderCallRecord(record: CallRecord): object {
       duration_ms,
     })),
   };
+}
+
+/** Tools whose requests are not in the record's cost, by kind. Where the whole call has no price, `cost_nano_usd` says so. */
+export function unpricedToolsOf({ usage, price_version }: CallRecord): readonly string[] {
+  if (usage.apart === undefined || price_version === null) return [];
+  return unpricedTools(usage.apart, parsePriceVersion(price_version).fees);
+}
+
+function renderUnpriced(record: CallRecord): { readonly unpriced_server_tools?: readonly string[] } {
+  const kinds = unpricedToolsOf(record);
+  return kinds.length === 0 ? {} : { unpriced_server_tools: kinds };
 }

@@ -5,6 +5,7 @@
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ProviderQuirks } from '../providers/presets.ts';
+import type { HoldMode } from '../store/ports.ts';
 import type { Limits } from './limits.ts';
 
 /** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
@@ -18,6 +19,9 @@ export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_CONSOLE = 'on';
+export const DEFAULT_HOLDS: HoldMode = 'adaptive';
+export const DEFAULT_UNPRICED = 'refuse';
+export const DEFAULT_BROKEN_ANSWERS = 'bill';
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
 
@@ -41,6 +45,16 @@ export interface ServerConfig {
   /** Whose connections may say whom they forward for. */
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
+}
+
+/** What the operator chose for all calls. */
+export interface Defaults {
+  /** Of accounts and keys that say nothing of their own. */
+  readonly holds: HoldMode;
+  /** What becomes of a call to a model without a price where a balance or a budget would have to pay. */
+  readonly unpriced: 'refuse' | 'allow';
+  /** Who pays for an answer that broke off on its way: `bill` the account what came of it, `free` the operator. */
+  readonly brokenAnswers: 'bill' | 'free';
 }
 
 /** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */
@@ -99,6 +113,11 @@ export interface RatesText {
   readonly cache_write_5m?: string;
   readonly cache_write_1h?: string;
   readonly reasoning?: string;
+  readonly audio_input?: string;
+  readonly audio_cache_read?: string;
+  readonly audio_output?: string;
+  readonly image_input?: string;
+  readonly image_output?: string;
 }
 
 /** Rates for a whole call with more input than `above` tokens. */
@@ -111,6 +130,8 @@ export interface PricePeriodText extends RatesText {
   readonly tiers?: readonly PriceTierText[];
   /** A day, or a moment with its zone. */
   readonly from?: string;
+  /** USD per 1,000 requests of tools that run upstream, by kind. */
+  readonly per_1000_requests?: { readonly [kind: string]: string };
 }
 
 /** A model's price as the file has it; of a list no two begin at the same moment. */
@@ -140,6 +161,7 @@ export interface Config {
   readonly dataDir: string;
   readonly server: ServerConfig;
   readonly limits: Limits;
+  readonly defaults: Defaults;
   /** What `limits` says of time limits of upstreams: the defaults of each provider. */
   readonly timeouts: Timeouts;
   /** Where `providers` came from. `built-in`: nothing was configured, so there is the demo alone. */

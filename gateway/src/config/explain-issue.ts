@@ -9,7 +9,6 @@ type Issue = z.core.$ZodIssue;
 
 /** Members that a later version will have: what to do until then. */
 const LATER_MEMBERS: ReadonlyMap<string, string> = new Map([
-  ['defaults', 'Remove it: none of its members is enforced by this version.'],
   ['weight', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
   ['priority', 'Remove it: routing between several targets comes in a later version, and the first target is used.'],
 ]);

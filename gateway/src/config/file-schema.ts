@@ -4,7 +4,16 @@
  */
 import { z } from 'zod';
 import { PRESETS } from '../providers/presets.ts';
-import { ALL_PROTOCOLS, DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT } from './config.ts';
+import { HOLD_MODES } from '../store/ports.ts';
+import {
+  ALL_PROTOCOLS,
+  DEFAULT_BROKEN_ANSWERS,
+  DEFAULT_CONSOLE,
+  DEFAULT_HOLDS,
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  DEFAULT_UNPRICED,
+} from './config.ts';
 import { LIMITS, type LimitName } from './limits.ts';
 import { priceSchema } from './price-schema.ts';
 import {
@@ -61,6 +70,30 @@ const limitsSchema = z.strictObject(
     [Name in LimitName]: ReturnType<typeof limitSchema>;
   },
 );
+
+const defaultsSchema = z.strictObject({
+  holds: choice(HOLD_MODES)
+    .meta({
+      description:
+        'How much of a balance or a budget a call holds while it runs, unless its key or its account says otherwise. `adaptive`: a stream holds slice by slice; `strict`: every call holds its worst case.',
+      default: DEFAULT_HOLDS,
+    })
+    .optional(),
+  unpriced: choice(['refuse', 'allow'])
+    .meta({
+      description:
+        'What becomes of a call to a model without a price where a balance or a budget would have to pay. `allow`: it is served and costs the account nothing; its record has no cost, and the log says so.',
+      default: DEFAULT_UNPRICED,
+    })
+    .optional(),
+  broken_answers: choice(['bill', 'free'])
+    .meta({
+      description:
+        'Who pays for an answer that broke off on its way through no fault of the caller. `bill`: the account, for the input and what came of the output; `free`: the operator.',
+      default: DEFAULT_BROKEN_ANSWERS,
+    })
+    .optional(),
+});
 
 const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
 
@@ -145,6 +178,7 @@ const publicModelName = z
 export const fileSchema = z.strictObject({
   server: serverSchema.meta({ description: 'How the gateway is reached.' }).optional(),
   limits: limitsSchema.meta({ description: 'What is refused, and how long is waited.' }).optional(),
+  defaults: defaultsSchema.meta({ description: 'What the operator chooses for all calls.' }).optional(),
   providers: z
     .record(providerName, providerSchema)
     .meta({

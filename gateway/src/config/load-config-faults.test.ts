@@ -109,8 +109,12 @@ describe('server and limits', () => {
 describe('members of later versions', () => {
   test.each([
     [
-      'defaults: { unpriced: refuse }\n',
-      "f.yaml:1:1: defaults: found the unknown member 'defaults', expected a member that this version knows. Remove it: none of its members is enforced by this version.",
+      'defaults: { unpriced: refuse, retention: 90d }\n',
+      "f.yaml:1:31: defaults.retention: found the unknown member 'retention', expected one of holds, unpriced, broken_answers. This version does not know it: remove it.",
+    ],
+    [
+      'defaults: { holds: loose }\n',
+      "f.yaml:1:20: defaults.holds: found 'loose', expected one of adaptive, strict. Choose one of these.",
     ],
     [
       `${LAB}models: { m: { targets: [{ provider: lab, weight: 3 }] } }\n`,
@@ -118,7 +122,7 @@ describe('members of later versions', () => {
     ],
     [
       'retention: 90d\n',
-      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, providers, models. This version does not know it: remove it.",
+      "f.yaml:1:1: retention: found the unknown member 'retention', expected one of server, limits, defaults, providers, models. This version does not know it: remove it.",
     ],
   ])('%j', (text, problem) => {
     expect(faults(text)).toEqual([problem]);
@@ -286,11 +290,19 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cash_read: 1 } }',
-      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, tiers, from. Did you mean cache_read?",
+      "f.yaml:2:76: models.m.price.cash_read: found the unknown member 'cash_read', expected one of the 15 members in docs/configuration.md. Did you mean cache_read?",
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, cache_write: 1, cache_write_5m: 1 } }',
       'f.yaml:2:89: models.m.price.cache_write: found cache_write beside cache_write_5m, expected one of the two: they mean the same. Remove one.',
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, per_1000_requests: { Search: 1 } } }',
+      "f.yaml:2:97: models.m.price.per_1000_requests.Search: found 'Search', expected a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search. Choose another name.",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, per_1000_requests: { web_search: 2000 } } }',
+      "f.yaml:2:109: models.m.price.per_1000_requests.web_search: found '2000', expected USD per 1,000 requests: a number from 0 to 1000 with at most 6 decimals, such as 0.25. Correct the number.",
     ],
     [
       'm: { targets: [{ provider: lab }], price: [] }',
@@ -306,7 +318,7 @@ describe('models', () => {
     ],
     [
       'm: { targets: [{ provider: lab }], price: [{ input: 1, output: 1, form: 2026-12-01 }] }',
-      "f.yaml:2:77: models.m.price[0].form: found the unknown member 'form', expected one of input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, tiers, from. Did you mean from?",
+      "f.yaml:2:77: models.m.price[0].form: found the unknown member 'form', expected one of the 15 members in docs/configuration.md. Did you mean from?",
     ],
     [
       'm: { targets: [{ provider: lab }], price: { from: 2026-02-30, input: 1, output: 1 } }',

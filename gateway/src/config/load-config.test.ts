@@ -24,6 +24,15 @@ function load(text: string | null, environment: ConfigSource['environment'] = {}
 
 const LAB = 'providers:\n  lab: { kind: openai-compatible, base_url: http://127.0.0.1:9100/v1, api_key: none }\n';
 
+test('what the operator chooses for all calls, one by one', () => {
+  expect(load('defaults: { holds: strict, broken_answers: free }\n').defaults).toEqual({
+    holds: 'strict',
+    unpriced: 'refuse',
+    brokenAnswers: 'free',
+  });
+  expect(load('defaults: { unpriced: allow }\n').defaults).toMatchObject({ holds: 'adaptive', unpriced: 'allow' });
+});
+
 describe('without a file', () => {
   test('everything has its default, and the demo answers', () => {
     const config = load(null);
@@ -31,6 +40,7 @@ describe('without a file', () => {
       file: null,
       dataDir: join(cwd, '.tollgate'),
       server: { host: '127.0.0.1', port: 8080, publicUrl: null, trustedProxies: [], console: true },
+      defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill' },
       providersFrom: 'built-in',
       models: null,
       notes: [],

@@ -7,6 +7,7 @@ import type { Environment } from './environment-text.ts';
 import { explainIssue } from './explain-issue.ts';
 import { type FileShape, fileSchema } from './file-schema.ts';
 import { readConfigFile } from './read-config-file.ts';
+import { resolveDefaults } from './resolve-defaults.ts';
 import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
 import { resolveModels } from './resolve-models.ts';
 import { resolveProviders } from './resolve-providers.ts';
@@ -69,6 +70,7 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
       dataDir: resolve(cwd, environment.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
       server,
       limits,
+      defaults: resolveDefaults(parsed.shape.defaults),
       timeouts,
       providersFrom: shapes !== undefined ? 'file' : builtIn ? 'built-in' : 'environment',
       providers,

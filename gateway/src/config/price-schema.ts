@@ -1,6 +1,6 @@
 /** Owns the shape of a price in the configuration file, and its description. What must hold between members is in resolve-price.ts. */
 import { z } from 'zod';
-import { choice, instant, priceText, wholeNumber } from './scalar-schema.ts';
+import { choice, feeText, instant, priceText, toolKind, wholeNumber } from './scalar-schema.ts';
 
 const rate = (description: string) => priceText.meta({ description });
 
@@ -12,6 +12,11 @@ const rates = {
   cache_write_5m: rate('Written for five minutes; default: as cache_write.').optional(),
   cache_write_1h: rate('Written for an hour; default: as cache_write_5m.').optional(),
   reasoning: rate('Reasoning output; default: as output.').optional(),
+  audio_input: rate('Sound in the input; default: as input.').optional(),
+  audio_cache_read: rate('Sound read from a cache; default: as cache_read, else as audio_input.').optional(),
+  audio_output: rate('Sound in the output; default: as output.').optional(),
+  image_input: rate('Images in the input; default: as input.').optional(),
+  image_output: rate('Images in the output; default: as output.').optional(),
 };
 
 const tierSchema = z.strictObject({
@@ -27,6 +32,13 @@ const pricePeriodSchema = z.strictObject({
     .array(tierSchema)
     .min(1)
     .meta({ description: 'Other prices for long input, ascending; each is filled from itself as a price is.' })
+    .optional(),
+  per_1000_requests: z
+    .record(toolKind, feeText)
+    .meta({
+      description:
+        'USD per 1,000 requests of tools that run upstream, by kind as upstream counts them: `web_search: 10`. A kind without a fee is billed nothing, and the record and the log say so.',
+    })
     .optional(),
   from: instant
     .meta({

@@ -23,10 +23,11 @@ export function resolvePrice(shape: PriceShape | undefined, report: Report): Pri
 }
 
 function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], report: Report): PricePeriodText {
-  const { tiers, from, ...rates } = shape;
+  const { tiers, from, per_1000_requests, ...rates } = shape;
   const period = {
     ...resolveRates(rates, path, report),
     ...(from === undefined ? {} : { from }),
+    ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
   };
   if (tiers === undefined) return period;
   let below = 0;
@@ -44,7 +45,7 @@ function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], repor
   return { ...period, tiers: resolved };
 }
 
-type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from'>;
+type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from' | 'per_1000_requests'>;
 
 /** Members that were left out are absent, not undefined. */
 function resolveRates(shape: RatesShape, path: readonly PathStep[], report: Report): RatesText {

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { TOOL_KIND } from '../generation/usage-apart.ts';
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
 import { parseInstantMs } from '../lib/instant.ts';
@@ -157,18 +158,33 @@ export const listenHost = scalar({
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
 
+const decimal = (unit: string, json: { readonly title: string; readonly maximum?: number }) =>
+  scalar({
+    expected: `${unit}: a number from 0${json.maximum === undefined ? '' : ` to ${json.maximum}`} with at most 6 decimals, such as 0.25`,
+    advice: 'Correct the number.',
+    json: {
+      type: ['number', 'string'],
+      minimum: 0,
+      pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
+      ...json,
+    },
+    parse: (text) =>
+      /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= (json.maximum ?? Number.MAX_SAFE_INTEGER) ? text : UNFIT,
+  });
+
 /** USD per million tokens, as written. */
-export const priceText = scalar({
-  expected: 'USD per million tokens: a number from 0 with at most 6 decimals, such as 0.25',
-  advice: 'Correct the number.',
-  json: {
-    title: 'price',
-    type: ['number', 'string'],
-    minimum: 0,
-    pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
-  },
-  parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? text : UNFIT),
-});
+export const priceText = decimal('USD per million tokens', { title: 'price' });
+
+/** USD per 1,000 requests, as written. */
+export const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: 1000 });
+
+/** The kind of a tool that runs upstream, as its usage counts it. */
+export const toolKind = z
+  .string()
+  .regex(
+    TOOL_KIND,
+    'a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search',
+  );
 
 /** A day or a moment, as written. */
 export const instant = scalar({

@@ -5,7 +5,7 @@ import { formatNanoUsd } from '../billing/money.ts';
 import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
 import type { Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
-import { accountMode, givenId, newId, timeZone } from './arguments.ts';
+import { accountMode, givenId, holdMode, newId, timeZone } from './arguments.ts';
 import { capArguments } from './caps-arguments.ts';
 import { CommandFailure, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
 import { findAccount } from './find.ts';
@@ -27,6 +27,7 @@ const create = defineCommand(
     mode: accountMode.default('postpaid'),
     mark_up_percent: markUpPercent.prefault('0'),
     time_zone: timeZone.default('UTC'),
+    holds: holdMode.default(null),
     ...capArguments,
   }),
   async (context, given) => {
@@ -40,6 +41,7 @@ const create = defineCommand(
       mode: given.mode,
       markUpPpm: given.mark_up_percent,
       timeZone: given.time_zone,
+      holds: given.holds,
       createdAtMs: context.nowMs(),
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
@@ -54,6 +56,7 @@ const set = defineCommand(
     mode: accountMode.optional(),
     mark_up_percent: markUpPercent.optional(),
     time_zone: timeZone.optional(),
+    holds: holdMode.optional(),
     ...capArguments,
   }),
   async (context, given) => {
@@ -64,6 +67,7 @@ const set = defineCommand(
       mode: chooseMode(before, given.mode, balance),
       markUpPpm: given.mark_up_percent ?? before.markUpPpm,
       timeZone: given.time_zone ?? before.timeZone,
+      holds: given.holds === undefined ? before.holds : given.holds,
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
     const isChanged = !isDeepStrictEqual(before, account);
@@ -89,7 +93,8 @@ function chooseMode(
 }
 
 async function readBalance({ ledger }: ControlContext, account: string): Promise<AccountBalance | null> {
-  return (await ledger.readBalances()).find((balance) => balance.account === account) ?? null;
+  const [balance] = await ledger.readBalances(account);
+  return balance ?? null;
 }
 
 function subjectOf(id: string): Subject {

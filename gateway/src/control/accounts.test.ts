@@ -28,6 +28,7 @@ describe('accounts', () => {
       topped_up_nano_usd: '0',
       mark_up_percent: '0',
       time_zone: 'UTC',
+      holds: null,
       rpm: null,
       tpm: null,
       concurrency: null,

@@ -1,6 +1,7 @@
 /** Owns the shapes that commands' arguments share, and what is said of an argument that does not fit. */
 import { z } from 'zod';
 import { parseIpRange } from '../lib/ip-range.ts';
+import { HOLD_MODES } from '../store/ports.ts';
 
 const LIST_MAX = 1_000;
 const PATTERN_LENGTH_MAX = 256;
@@ -66,6 +67,13 @@ export const scopes = z
 
 /** Whether a key is strict. */
 export const strictness = z.boolean({ error: (issue) => `found ${quote(issue.input)}, expected true or false` });
+
+/** How much calls hold, or null for what stands above: a key's account, an account's configuration. */
+export const holdMode = z
+  .enum(HOLD_MODES, {
+    error: (issue) => `found ${quote(issue.input)}, expected ${HOLD_MODES.join(' or ')}, or inherit`,
+  })
+  .nullable();
 
 /** A span in ms from now until a key expires, or null for never. */
 export const expirySpanMs = z

@@ -68,6 +68,7 @@ describe('keys.create', () => {
     [{ name: 'n', ips: ['10.0.0.1/8'] }, 'ips.0: found "10.0.0.1/8", which has bits beyond its prefix'],
     [{ name: 'n', scopes: ['root'] }, 'scopes.0: found "root", expected inference, usage or admin'],
     [{ name: 'n', strict: 'on' }, 'strict: found "on", expected true or false'],
+    [{ name: 'n', holds: 'loose' }, 'holds: found "loose", expected adaptive or strict, or inherit'],
     [{ name: 'n', expires_in_ms: 0 }, 'expires_in_ms: found no time at all'],
     [{ name: 'n', expires_in_ms: 1.5 }, 'expires_in_ms: '],
     [null, 'expected object'],
@@ -130,6 +131,24 @@ describe('the life of a key', () => {
       expires_at: null,
     });
     expect(await run('keys.set', { id, models: ['b', '*'] })).toMatchObject({ models: null });
+  });
+
+  test('what a key says of holds goes before its account, and inherits from it once taken away', async () => {
+    const { id, key } = await run('keys.create', { name: 'n', holds: 'strict' });
+    const holds = () => {
+      const found = authenticate(rig.directory, String(key), rig.nowMs);
+      return typeof found === 'string' ? found : found.holds;
+    };
+    expect(holds()).toBe('strict');
+    await run('accounts.set', { id: 'default', holds: 'adaptive' });
+    expect(await run('keys.set', { id, name: 'other' })).toMatchObject({ holds: 'strict' });
+    expect(holds()).toBe('strict');
+    expect(await run('keys.set', { id, holds: null })).toMatchObject({ holds: null });
+    expect(holds()).toBe('adaptive');
+    expect(await run('accounts.set', { id: 'default', holds: 'strict' })).toMatchObject({ holds: 'strict' });
+    expect(holds()).toBe('strict');
+    await run('accounts.set', { id: 'default', holds: null });
+    expect(holds()).toBeNull();
   });
 
   test('a strict key binds its next call, stays strict through other changes, and can be eased', async () => {

@@ -21,7 +21,7 @@ const topup = defineCommand(
   }),
   async (context, given) => {
     const movement = newMovement(context, given.account, given.usd, given.note, given.id);
-    const before = (await context.ledger.readBalances()).find(({ account }) => account === movement.account);
+    const [before] = await context.ledger.readBalances(movement.account);
     const after = await context.ledger.topup(movement);
     // Commands run one after another, and nothing but they tops up: the difference is this movement, or none.
     const moved = after.toppedUp - (before?.toppedUp ?? 0n);

@@ -23,6 +23,7 @@ export function viewKey(key: StoredKey, caps: Caps | null): View {
     ips: key.ips,
     scopes: key.scopes,
     strict: key.strict,
+    holds: key.holds,
     ...viewCaps(caps),
     status: key.status,
     created_at: renderTime(key.createdAtMs),
@@ -60,6 +61,7 @@ export function viewAccount(account: StoredAccount, balance: AccountBalance | nu
     topped_up_nano_usd: renderAmount(balance?.toppedUp),
     mark_up_percent: renderPercent(account.markUpPpm),
     time_zone: account.timeZone,
+    holds: account.holds,
     ...viewCaps(caps),
     created_at: renderTime(account.createdAtMs),
   };

@@ -5,6 +5,8 @@ export interface CallLog {
   fault(requestId: string, message: string, cause: unknown): void;
   /** Upstream refused our own credential or account: the operator must act. */
   alarm(requestId: string, message: string): void;
+  /** A model without a price answers calls: nothing is charged for them. Said once for each model. */
+  unpriced(requestId: string, model: string): void;
   /** Something upstream did that the protocol does not allow, and that was mended or became an error. */
   upstream(requestId: string, provider: string, message: string): void;
 }

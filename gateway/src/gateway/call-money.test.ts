@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SLICE_TOKENS } from '../billing/reserve.ts';
+import { CallFailure } from '../errors/call-failure.ts';
 import { ZERO_USAGE } from '../generation/usage.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import { holdMoney } from './testing/held-money.ts';
@@ -26,6 +27,13 @@ describe.each([
     await money.settle(SLICE + 250n, 0, RECORD);
     expect(ledger.kept).toEqual(['extend req_1 #1 100', `settle req_1 posted ${SLICE + 100n} released 0 absorbed 150`]);
     expect(budget()).toEqual({ settled: SLICE + 100n, held: 0n });
+  });
+
+  test('a cost that the operator bears is absorbed whole: nothing is posted or extended', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: SLICE + 100n, far });
+    await money.settle(SLICE + 250n, 0, RECORD, 'operator');
+    expect(ledger.kept).toEqual([`settle req_1 posted 0 released ${SLICE} absorbed ${SLICE + 250n}`]);
+    expect(budget()).toEqual({ settled: 0n, held: 0n });
   });
 
   test('a slice that the caps allow lets the stream go on, one that they do not leaves it as it was', async () => {
@@ -65,19 +73,43 @@ describe('the end', () => {
     expect(ledger.kept).toEqual(['abandon req_1']);
   });
 
-  test('of a call whose hold was not kept charges nothing, for its caller is told that it failed', async () => {
+  test('of a call whose hold was not kept charges nothing: the operator bears its cost, and the record says that it failed', async () => {
     const durable = Promise.reject(new Error('the hold is lost'));
     const { money, ledger, budget } = await holdMoney({ cap: 5_000n, durable });
     await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('the hold is lost');
     expect(budget()).toEqual({ settled: 0n, held: 0n });
-    expect(ledger.kept).toEqual(['abandon req_1']);
+    expect(ledger.kept).toEqual([`settle req_1 unheld posted 0 released ${SLICE} absorbed 700`]);
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away' }]);
   });
 
-  test('for nothing is kept though the hold was not: it has a record then', async () => {
+  test('of such a call whose caller has gone is kept as it was', async () => {
     const durable = Promise.reject(new Error('the hold is lost'));
     const { money, ledger } = await holdMoney({ cap: 5_000n, durable });
-    await money.settle(0n, 0, RECORD);
-    expect(ledger.kept).toEqual([`settle req_1 posted 0 released ${SLICE} absorbed 0`]);
+    const gone = { ...RECORD, status: 499, error: 'client_left' };
+    await money.settle(0n, 0, gone);
+    expect(ledger.kept).toEqual([`settle req_1 unheld posted 0 released ${SLICE} absorbed 0`]);
+    expect(ledger.records).toEqual([gone]);
+  });
+
+  test('that fails beside its hold is the end of a call whose hold was not kept', async () => {
+    let lose = (_: Error): void => undefined;
+    const durable = new Promise<void>((_, reject) => {
+      lose = reject;
+    });
+    const { money, ledger, budget } = await holdMoney({ cap: 5_000n, durable });
+    ledger.failing.add('settle');
+    const settled = money.settle(700n, 700, RECORD);
+    lose(new Error('the hold is lost'));
+    await expect(settled).rejects.toThrow('the hold is lost');
+    expect(budget()).toEqual({ settled: 0n, held: 0n });
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away' }]);
+  });
+
+  test('of a call that the ledger refused to hold is told by that refusal, and nothing is kept of it here', async () => {
+    const refused = new CallFailure('quota_exceeded', 'the balance does not cover it');
+    const { money, ledger } = await holdMoney({ cap: 5_000n, durable: Promise.reject(refused) });
+    await expect(money.settle(700n, 700, RECORD)).rejects.toBe(refused);
+    expect(ledger.kept).toEqual(['abandon req_1']);
   });
 
   test('of a call without a price costs nothing and holds nothing', async () => {

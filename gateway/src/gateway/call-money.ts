@@ -8,9 +8,12 @@ import { costNanoUsd } from '../billing/cost.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { Price } from '../billing/price.ts';
 import { type HoldSlice, type HoldWish, nextSlice } from '../billing/reserve.ts';
-import { missingFromHold, settleHold } from '../billing/settle-hold.ts';
+import { bearCost, missingFromHold, settleHold } from '../billing/settle-hold.ts';
+import type { Payer } from '../billing/who-pays.ts';
+import { CallFailure } from '../errors/call-failure.ts';
 import type { Usage } from '../generation/usage.ts';
-import type { Ledger } from '../store/ledger-port.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
+import type { CallDraft, Ledger } from '../store/ledger-port.ts';
 import type { CallRecord } from '../store/ports.ts';
 
 export interface CallMoneyParts {
@@ -20,13 +23,22 @@ export interface CallMoneyParts {
   readonly price: Price | null;
   readonly wish: HoldWish | null;
   readonly slice: HoldSlice;
-  /** On the disk: before it, no byte goes to the client. */
+  /** What was kept with the hold; the call's record says the same. */
+  readonly draft: CallDraft;
+  /** On the disk: before it, no byte goes to the client. Where it rejects, whoever awaits it and the settlement are told. */
   readonly durable: Promise<void>;
+  /** What the configuration said when the call was held. */
+  readonly brokenAnswers: 'bill' | 'free';
 }
+
+/** What a caller is told whose answer was whole, and whose hold was not kept. */
+const AWAY = new CallFailure('store_away', 'the call could not be recorded');
 
 export class CallMoney {
   readonly price: Price | null;
+  readonly draft: CallDraft;
   readonly durable: Promise<void>;
+  readonly brokenAnswers: 'bill' | 'free';
   readonly #parts: CallMoneyParts;
   #held: NanoUsd;
   #slice: HoldSlice;
@@ -38,7 +50,9 @@ export class CallMoney {
   constructor(parts: CallMoneyParts) {
     this.#parts = parts;
     this.price = parts.price;
+    this.draft = parts.draft;
     this.durable = parts.durable;
+    this.brokenAnswers = parts.brokenAnswers;
     this.#held = parts.slice.amount;
     this.#slice = parts.slice;
     parts.durable.catch((cause: unknown) => {
@@ -66,7 +80,7 @@ export class CallMoney {
   /** Takes the slice: true once it is durable, false where the caps do not allow it. Rejects where it cannot be kept. */
   async extend(slice: HoldSlice): Promise<boolean> {
     if (this.#ended) return false;
-    const asked = this.#parts.admission.extend(slice.amount, Date.now());
+    const asked = this.#parts.admission.extend(slice.amount, steadyNowMs());
     if (!(asked instanceof Promise ? await asked : asked) || this.#ended) return false;
     await this.#noteExtension(slice.amount);
     this.#slice = slice;
@@ -85,32 +99,63 @@ export class CallMoney {
 
   /**
    * Ends the hold: `cost` null is a call without a price, `tokens` are all it used, the record states the cost. Resolves when
-   * record and post are on disk. What the caps do not cover of the cost, the operator bears. A second end throws. Where the
-   * hold was not kept nothing is charged and it rejects: the caller was told, or will be, that the call failed.
+   * record and post are on disk. What the caps do not cover of the cost the operator bears, and all of it where he is the
+   * `payer`. A second end throws. Where it is not known that the hold was kept, nothing is charged: a caller that has not been
+   * told that the call failed, is by its rejection.
    */
-  async settle(cost: NanoUsd | null, tokens: number, record: CallRecord): Promise<void> {
+  async settle(cost: NanoUsd | null, tokens: number, record: CallRecord, payer: Payer = 'account'): Promise<void> {
     const { ledger, admission } = this.#parts;
     if (this.#ended) throw new Error(`the money of call ${admission.callId} is settled already`);
     this.#ended = true;
-    if (this.#unheld !== null && cost !== 0n) {
-      this.#abandon();
-      await admission.settle(0n, tokens, Date.now());
-      throw this.#unheld.cause;
+    const unheld = this.#whyUnheld();
+    if (unheld !== null) {
+      await admission.settle(0n, tokens, steadyNowMs());
+      return this.#settleUnheld(unheld.cause, cost ?? 0n, record);
     }
-    const missing = missingFromHold(this.#held, cost ?? 0n);
-    const asked = missing === 0n ? 0n : admission.extendUpTo(missing, Date.now());
+    const missing = payer === 'operator' ? 0n : missingFromHold(this.#held, cost ?? 0n);
+    const asked = missing === 0n ? 0n : admission.extendUpTo(missing, steadyNowMs());
     const extensible = asked instanceof Promise ? await asked : asked;
-    const { extension, posted, released, absorbed } = settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
-    const extended = extension === 0n ? null : this.#noteExtension(extension);
+    const { extension, posted, released, absorbed } =
+      payer === 'operator'
+        ? bearCost(this.#held, cost ?? 0n)
+        : settleHold({ held: this.#held, cost: cost ?? 0n, extensible });
+    let charged = posted;
     try {
-      await Promise.all([extended, ledger.settle({ record, posted, released, absorbed })]);
+      const extended = extension === 0n ? null : this.#noteExtension(extension);
+      const settled = ledger.settle({ record, posted, released, absorbed });
+      await (extended === null ? settled : Promise.all([extended, settled]));
     } catch (fault) {
-      this.#abandon();
-      // What the hold failed by is the reason for whatever failed behind it.
-      throw this.#unheld === null ? fault : this.#unheld.cause;
+      // What the hold failed by is the reason for whatever failed behind it; the two often share a commit.
+      await this.durable.catch(() => undefined);
+      const late = this.#whyUnheld();
+      if (late === null) {
+        this.#abandon();
+        throw fault;
+      }
+      charged = 0n;
+      await this.#settleUnheld(late.cause, cost ?? 0n, record);
     } finally {
-      await admission.settle(posted, tokens, Date.now());
+      await admission.settle(charged, tokens, steadyNowMs());
     }
+  }
+
+  #whyUnheld(): { readonly cause: unknown } | null {
+    return this.#unheld;
+  }
+
+  /** Of a call that the ledger refused to hold nothing is kept here; else the operator bears the cost, and the record says so. */
+  async #settleUnheld(cause: unknown, cost: NanoUsd, record: CallRecord): Promise<void> {
+    const { ledger } = this.#parts;
+    const isTold = record.error !== null;
+    try {
+      if (cause instanceof CallFailure) throw cause;
+      const told = isTold ? record : { ...record, status: AWAY.status(record.protocol), error: AWAY.kind };
+      await ledger.settleUnheld({ record: told, posted: 0n, released: this.#held, absorbed: cost });
+    } catch {
+      this.#abandon();
+      throw cause;
+    }
+    if (!isTold) throw cause;
   }
 
   /** The caller is told that the call failed: what the ledger holds for it goes back, at once or when the store is back. */

@@ -1,7 +1,7 @@
 /** Owns what is known of one call while it runs, from its arrival to its record. Decides nothing. */
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
-import type { ProtocolName } from '../protocols/protocol.ts';
+import type { AnswerFacts, ProtocolName } from '../protocols/protocol.ts';
 import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { Route } from '../routing/route.ts';
 import type { Standing } from '../store/limits-port.ts';
@@ -30,10 +30,18 @@ export interface Call {
   dropped: readonly string[];
   readonly attempts: AttemptRecord[];
   settled: boolean;
+  /** The body, of a call whose prompt is to be counted at its end; else null. */
+  sampledBody: Uint8Array | null;
   /** What it holds; null: it was not admitted to its limits. */
   money: CallMoney | null;
   /** What the caller's limits leave; null: they were not asked. */
   standing: Standing | null;
+  /** Its money was held as a stream's, though its client gets one piece: the caps do not cover its worst case. */
+  folded: boolean;
+  /** The answer in one piece ends where nobody paid for more; told to the caller. */
+  cut: boolean;
+  /** What came of an answer in one piece that its client did not wait for; null: nothing is known of it. */
+  unsent: AnswerFacts | null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null;
   /** Gives back what the call holds of the process (its place, its body's bytes); run once, when nothing of it runs any more. */
@@ -62,8 +70,12 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     dropped: [],
     attempts: [],
     settled: false,
+    sampledBody: null,
     money: null,
     standing: null,
+    folded: false,
+    cut: false,
+    unsent: null,
     run: null,
     held: [],
   };

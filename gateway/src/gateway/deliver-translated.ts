@@ -62,10 +62,10 @@ function failureOfEvent(job: Dispatch, { type, status, message }: Extract<Genera
 }
 
 function factsOf(generation: Generation, finish_reason: string): AnswerFacts {
-  const { usage, model, parts } = generation;
+  const { usage, usageFlags, model, parts } = generation;
   const outputBytes =
     usage === null
       ? textBytes(parts.map((part) => ['text' in part && part.text, 'arguments' in part && part.arguments]))
       : 0;
-  return { usage, usageSoFar: usage, finish_reason, model, outputBytes };
+  return { usage, usageFlags, usageSoFar: usage, finish_reason, model, outputBytes };
 }

@@ -4,13 +4,15 @@ import type { FailureKind } from '../errors/failure-kinds.ts';
 import { endpointOf } from '../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../providers/upstream.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../upstream/exchange.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
+import { openFold } from './open-fold.ts';
 import { openRelay } from './open-relay.ts';
 import type { RoutedCall } from './plan-call.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import type { StreamRelay } from './stream-relay.ts';
-import type { UpstreamCall } from './upstream-call.ts';
+import type { Folding, UpstreamCall } from './upstream-call.ts';
 import { forwardedHeaders } from './upstream-request.ts';
 
 /** What the line has in its hands when it dispatches. */
@@ -25,6 +27,7 @@ export interface Dispatch extends RoutedCall {
 /** How the last attempt began: a stream that runs, or an answer in one piece (of any status) to what was sent. */
 export type Dispatched =
   | { readonly kind: 'stream'; readonly relay: StreamRelay }
+  | { readonly kind: 'folded'; readonly folding: Folding; readonly head: ResponseHead; readonly cut: boolean }
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly sending: UpstreamCall };
 
 /** Notes how an attempt went, in the call's record. */
@@ -63,6 +66,8 @@ function startNote({ call, route }: Dispatch): Note {
 async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
   const { call, gate, route } = job;
   try {
+    const { startFolding } = job.sending;
+    if (startFolding !== null) return await beginFold(job, startFolding(), note);
     return await (call.facts?.stream === true && !job.countOnly ? beginStream(job, note) : collect(job));
   } catch (error) {
     const failure =
@@ -76,7 +81,7 @@ async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
 
 async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   const { call, gate, protocol, sending } = job;
-  const relay = openRelay(call, gate, {
+  const { relay, listener } = openRelay(call, gate, {
     protocol,
     upstream: sending.protocol,
     observer: sending.startObserver(),
@@ -84,9 +89,29 @@ async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
-  relay.connect(send(job, relay));
+  relay.connect(send(job, listener));
   const start = await relay.started;
   return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
+}
+
+async function beginFold(job: Dispatch, folding: Folding, note: Note): Promise<Dispatched> {
+  const { call, gate, request, sending } = job;
+  const { stream, listener } = openFold(job, folding);
+  const leave = () => {
+    const left = new CallFailure('client_left', 'the client left before its answer was complete');
+    if (stream.interrupt(left)) call.unsent = folding.observer.facts();
+  };
+  request.signal.addEventListener('abort', leave, { once: true });
+  const seat = gate.waiting.add(stream);
+  try {
+    stream.connect(send(job, listener));
+    const end = await stream.done;
+    if (end.kind === 'collected') return { ...end, sending };
+    note(200, null);
+    return { ...end, folding };
+  } finally {
+    gate.waiting.remove(seat);
+  }
 }
 
 async function collect(job: Dispatch): Promise<Dispatched> {
@@ -99,16 +124,15 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   };
   const leave = () => interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
   job.request.signal.addEventListener('abort', leave, { once: true });
-  const running = { interrupt };
   const { waiting } = job.gate;
-  waiting.add(running);
+  const seat = waiting.add({ interrupt });
   try {
     tap = send(job, collector);
     const answer = await collector.done;
     job.call.firstByteMs = performance.now();
     return { kind: 'collected', answer, sending: job.sending };
   } finally {
-    waiting.delete(running);
+    waiting.remove(seat);
   }
 }
 
@@ -126,7 +150,7 @@ function send(job: Dispatch, listener: ExchangeListener): UpstreamTap {
     const demoCall = { protocol: protocol.name, body: parsed, requestId, nowMs, version: job.version };
     return new DemoExchange(demoCall, countOnly, listener);
   }
-  const stream = call.facts?.stream === true;
+  const stream = call.facts?.stream === true || sending.startFolding !== null;
   const forwarded = forwardedHeaders(job.protocol.name, protocol.name, job.request.headers, job.version);
   const head = renderRequestHead(
     upstream,

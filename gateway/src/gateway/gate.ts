@@ -3,6 +3,7 @@ import type { Capacity } from '../admission/capacity.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { Roster } from '../lib/roster.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports.ts';
@@ -30,7 +31,7 @@ export interface Gate {
   readonly capacity: Capacity;
   readonly log: CallLog;
   /** Calls that upstream answers, or is to answer; at the end of a drain each is told why it ends. */
-  readonly waiting: Set<Interruptible>;
+  readonly waiting: Roster<Interruptible>;
   /** Whose reasoning it is that comes back in a history. */
   readonly reasoningMark: ReasoningMark;
   readonly keptReasoning: KeptReasoning;

@@ -12,7 +12,7 @@ import type { Gate } from './gate.ts';
 import { holdCall } from './hold-call.ts';
 import { replayOrBegin } from './idempotency.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
-import { planCall } from './plan-call.ts';
+import { planCall, planFold } from './plan-call.ts';
 import { readBody } from './read-body.ts';
 import { readCall } from './read-call.ts';
 import { readCredential } from './read-credential.ts';
@@ -47,6 +47,7 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     call.facts = facts;
     const route = chooseRoute(settings, principal, facts.model, protocol.name);
     call.route = route;
+    if (!countOnly && gate.desk.drift.takes(call.requestId, facts.mediaParts)) call.sampledBody = body.bytes;
     const routed = { call, gate, protocol, route, outline };
     if (countOnly && !route.upstream.protocols.includes(protocol.name))
       return countReply(call, await countTokens(routed));
@@ -58,7 +59,7 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     if (replayed !== null) return replayed;
     const holding = countOnly ? undefined : holdCall(routed);
     if (holding instanceof Promise) await holding;
-    const job = { ...routed, request, version, countOnly, sending };
+    const job = { ...routed, request, version, countOnly, sending: call.folded ? await planFold(routed) : sending };
     const begun = await dispatch(job);
     streams = begun.kind === 'stream';
     return await deliver(job, begun);

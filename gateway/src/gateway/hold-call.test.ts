@@ -8,9 +8,11 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { generateKeyText } from '../identity/key-format.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
+import { DriftWatch } from './drift-watch.ts';
 import { holdCall } from './hold-call.ts';
 import { LearntRatio } from './learnt-ratio.ts';
 import type { MoneyDesk } from './money-desk.ts';
+import { OddUsageLog } from './odd-usage.ts';
 import { createNotedLedger } from './testing/noted-ledger.ts';
 import { type CallPlan, routedCall } from './testing/routed-call.ts';
 
@@ -28,8 +30,11 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     limits: { store, seeds },
     rules: createLimitRules(caps),
     ratio: new LearntRatio(),
+    drift: new DriftWatch({ counter: { count: () => false, close: () => undefined }, tell: () => undefined }),
+    oddUsage: new OddUsageLog(() => undefined),
     timeZoneOf: () => 'UTC',
     priced: withMarkUp,
+    tellUnpriced: () => undefined,
   };
   return { desk, ledger, store };
 }
@@ -66,6 +71,29 @@ describe('what is held', () => {
     ],
     ['an output that nobody bounds', { facts: { outputTokensMax: null } }, 115n + 131_072n],
     ['a first slice of a long stream', { facts: { stream: true, outputTokensMax: 64_000 } }, 115n + 2_048n],
+    [
+      'the worst case of a stream that is strict',
+      { holds: 'strict', facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 64_000n,
+    ],
+    [
+      'the worst case of a stream where the configuration says strict',
+      { defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 64_000n,
+    ],
+    [
+      'a first slice where the key says adaptive and the configuration strict',
+      { holds: 'adaptive', defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 2_048n,
+    ],
+    [
+      'the fees of the tools that it declares',
+      {
+        facts: { apart: { mediaInput: false, mediaOutput: false, toolRequests: new Map([['web_search', 3]]) } },
+        price: parseConfigPrice({ input: '0.001', output: '0.001', per_1000_requests: { web_search: 10 } }),
+      },
+      WORST + 30_000_000n,
+    ],
     ['the account’s mark-up', { markUpPpm: 1_000_000 }, 2n * WORST],
     ['nothing of a model without a price, where no money binds', UNPRICED, 0n],
   ];
@@ -76,7 +104,7 @@ describe('what is held', () => {
     expect([refusal, ledger.kept]).toEqual([null, [`hold ${call.requestId} ${amount}`]]);
     expect(call.money?.price?.version ?? null).toBe(
       'price' in plan
-        ? null
+        ? (plan.price?.version ?? null)
         : withMarkUp(parseConfigPrice({ input: '0.001', output: '0.001' }), plan.markUpPpm ?? 0).version,
     );
   });
@@ -131,12 +159,106 @@ describe('a refusal', () => {
   });
 });
 
+describe('a stream whose reasoning does not show', () => {
+  const SLICE = 115n + 2_048n;
+  const streamOf = (outputTokensMax: number) => ({ stream: true, outputTokensMax });
+  const THINKS = '{"model":"m","thinking":{"type":"adaptive"}}';
+
+  const cases: readonly (readonly [string, CallPlan, bigint, bigint | null])[] = [
+    ['with two slices left: a slice', { facts: streamOf(64_000) }, 2n * SLICE, SLICE],
+    ['with less: its worst case, which is refused', { facts: streamOf(64_000) }, 2n * SLICE - 1n, null],
+    ['with less that covers it: its worst case', { facts: streamOf(3_000) }, 2n * SLICE - 1n, 115n + 3_000n],
+    ['that one slice covers, with just that left: all of it', { facts: streamOf(2_048) }, SLICE, SLICE],
+    [
+      'where only those that ask hide it, and none is asked for',
+      { hiddenReasoning: 'asked', facts: streamOf(64_000) },
+      SLICE,
+      SLICE,
+    ],
+    ['where those that ask hide it', { hiddenReasoning: 'asked', body: THINKS, facts: streamOf(64_000) }, SLICE, null],
+    ['where none hides it', { hiddenReasoning: 'never', body: THINKS, facts: streamOf(64_000) }, SLICE, SLICE],
+  ];
+
+  test.each(cases)('holds %s', async (_, plan, left, amount) => {
+    const given = { hiddenReasoning: 'always', ...plan } as const;
+    const budgeted = openDesk([[KEY, budgetOf(left)]]);
+    const prepaid = openDesk([], { readAvailable: async () => left });
+    for (const [{ desk, ledger }, mode] of [
+      [budgeted, 'postpaid'],
+      [prepaid, 'prepaid'],
+    ] as const) {
+      const { call, refusal } = await hold(desk, { ...given, mode });
+      expect([refusal, ledger.kept]).toEqual(
+        amount === null ? ['quota_exceeded', []] : [null, [`hold ${call.requestId} ${amount}`]],
+      );
+      // What is held as strict is not metered either.
+      if (amount !== null) expect(call.money?.isMetered).toBe(amount === SLICE);
+    }
+  });
+
+  test('is refused for a rate as every call is', async () => {
+    const { desk } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(100_000n) }]]);
+    const plan: CallPlan = { hiddenReasoning: 'always', facts: streamOf(64_000) };
+    expect((await hold(desk, plan)).refusal).toBeNull();
+    expect((await hold(desk, plan)).refusal).toBe('rate_limited');
+  });
+});
+
+test('a model without a price is served where the operator lets it pass, holds nothing, and is told of', async () => {
+  const told: string[] = [];
+  const plan: CallPlan = { ...UNPRICED, defaults: { unpriced: 'allow' }, onUnpriced: (model) => told.push(model) };
+  const { desk, ledger } = openDesk([[KEY, budgetOf(0n)]]);
+  const { call, refusal } = await hold(desk, { ...plan, mode: 'prepaid' });
+  expect([refusal, call.money?.price, ledger.kept]).toEqual([null, null, [`hold ${call.requestId} 0`]]);
+  expect(told).toEqual(['m']);
+});
+
+describe('a plain call whose worst case its money does not cover', () => {
+  const LONG: CallPlan = { facts: { outputTokensMax: 64_000 } };
+  const SLICE = 115n + 2_048n;
+
+  test.each([
+    ['covers a slice: it is held as a stream', SLICE, null],
+    ['covers none: it is refused', SLICE - 1n, 'quota_exceeded'],
+  ])('but a budget %s', async (_, amount, refusal) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(desk, LONG);
+    expect([held.refusal, held.call.folded]).toEqual([refusal, refusal === null]);
+    expect(ledger.kept).toEqual(refusal === null ? [`hold ${held.call.requestId} ${SLICE}`] : []);
+    expect(held.call.money?.isMetered ?? null).toBe(refusal === null ? true : null);
+  });
+
+  test('but a balance covers a slice is held as a stream, too', async () => {
+    const { desk } = openDesk([], { readAvailable: async () => SLICE });
+    expect((await hold(desk, { ...LONG, mode: 'prepaid' })).call.folded).toBe(true);
+  });
+
+  test('is held whole where its money does cover it', async () => {
+    const { desk } = openDesk([[KEY, budgetOf(64_115n)]]);
+    const { call } = await hold(desk, LONG);
+    expect([call.folded, call.money?.isMetered]).toEqual([false, false]);
+  });
+
+  test('takes the places and rates of one call', async () => {
+    const { desk, store } = openDesk([[KEY, { requestsPerMinute: 2, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, null]);
+    expect((await hold(desk, LONG)).refusal).toBe('rate_limited');
+    expect(store.size().calls).toBe(2);
+  });
+
+  test('is refused for a rate like every call', async () => {
+    const { desk } = openDesk([[KEY, { concurrency: 1, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, 'rate_limited']);
+  });
+});
+
 test('each rule that names the call binds it: by any name of the model, and whoever its end user is', async () => {
   const subjects: readonly Subject[] = [
     KEY,
     { kind: 'workspace', id: 'default' },
     { kind: 'account', id: 'default' },
     { kind: 'model', id: 'm' },
+    { kind: 'model', id: 'alias' },
     { kind: 'end_user', id: 'default/ann' },
     { kind: 'end_user', id: 'default/*' },
   ];

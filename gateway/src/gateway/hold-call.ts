@@ -3,12 +3,15 @@ import { type Admitted, admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import type { Price } from '../billing/price.ts';
 import { priceAt } from '../billing/price-book.ts';
-import { chooseHold, type HoldSlice, type HoldWish } from '../billing/reserve.ts';
+import { chooseHold, type HoldSlice, type HoldWish, roomToMeter } from '../billing/reserve.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import type { BindingCaps } from '../store/limits-port.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
+import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
+import type { HoldMode } from '../store/ports.ts';
 import { CallMoney } from './call-money.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { mayHideReasoning } from './hidden-reasoning.ts';
 import type { RoutedCall } from './plan-call.ts';
 
 /** An image, a sound or a page in tokens, for the hold alone. */
@@ -28,37 +31,84 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
     throw new Error('a call holds nothing before its caller is known and it was read');
   const { desk } = gate;
   const { account, keyId, workspaceId } = principal;
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), model: route.model };
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser: masked(facts.endUser), models: route.names };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs);
   const price = priceOf(routed, binding, account);
-  const wish = price === null ? null : wishOf(routed, price);
-  const slice = wish === null ? NOTHING : chooseHold(wish);
-  const claim = {
-    callId: call.requestId,
-    binding,
-    prepaidAccount: account.mode === 'prepaid' ? account.id : null,
-    tokens: wish?.inputTokens ?? inputTokensOf(routed),
-    amount: slice.amount,
+  const of = { subjects, arrivedMs: call.atMs, binding };
+  const mode = principal.holds ?? gate.settings.config.defaults.holds;
+  const asked = askFor(routed, of, price, { mode, stream: facts.stream });
+  const admitted = admitCall(desk.limits, asked.claim, steadyNowMs());
+  const take = (outcome: Admitted): void | Promise<void> => {
+    const other = outcome.kind === 'admitted' || !isShortOfMoney(outcome.refusal) ? null : askOtherwise(asked);
+    if (other === null) return takeHold(routed, outcome, asked);
+    const again = askFor(routed, of, price, other);
+    // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
+    if (!asked.form.stream && again.slice.amount >= asked.slice.amount) return takeHold(routed, outcome, asked);
+    const last = admitCall(desk.limits, again.claim, steadyNowMs());
+    return last instanceof Promise ? last.then((late) => takeHold(routed, late, again)) : takeHold(routed, last, again);
   };
-  const admitted = admitCall(desk.limits, claim, Date.now());
-  const take = (outcome: Admitted) => takeHold(routed, outcome, { price, wish, slice });
   return admitted instanceof Promise ? admitted.then(take) : take(admitted);
 }
 
-function takeHold(
-  { call, gate }: RoutedCall,
-  admitted: Admitted,
-  held: { readonly price: Price | null; readonly wish: HoldWish | null; readonly slice: HoldSlice },
-): void {
+/** How a call is held: `stream` says whether upstream streams it, so that it can be metered. */
+interface HoldForm {
+  readonly mode: HoldMode;
+  readonly stream: boolean;
+}
+
+/**
+ * Where money does not cover what was asked for. A stream of which too little is left to meter what does not show: its worst
+ * case. A plain call: the slice of a stream that is folded. Else nothing.
+ */
+function askOtherwise({ form, claim }: Asked): HoldForm | null {
+  if (form.stream) return claim.room === undefined ? null : { mode: 'strict', stream: true };
+  return { mode: form.mode, stream: true };
+}
+
+/** What a call asks of its limits, and what it holds where it gets it. */
+interface Asked {
+  readonly form: HoldForm;
+  readonly price: Price | null;
+  readonly wish: HoldWish | null;
+  readonly slice: HoldSlice;
+  readonly claim: LimitClaim;
+}
+
+function askFor(
+  routed: RoutedCall,
+  of: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>,
+  price: Price | null,
+  form: HoldForm,
+): Asked {
+  const { requestId: callId, principal } = routed.call;
+  const wish = price === null ? null : wishOf(routed, price, form);
+  const slice = wish === null ? NOTHING : chooseHold(wish);
+  const claim = {
+    callId,
+    ...of,
+    prepaidAccount: principal?.account.mode === 'prepaid' ? principal.account.id : null,
+    tokens: wish?.inputTokens ?? inputTokensOf(routed),
+    amount: slice.amount,
+  };
+  const room = wish === null || !mayHideReasoning(routed) ? null : roomToMeter(wish, slice);
+  return { form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+}
+
+function isShortOfMoney({ kind }: LimitRefusal): boolean {
+  return kind === 'budget' || kind === 'balance';
+}
+
+function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { form, price, wish, slice }: Asked): void {
   if (admitted.kind === 'refused') {
     call.standing = admitted.standing;
     throw refusalOf(admitted.refusal);
   }
   const { admission } = admitted;
+  call.folded = form.stream && call.facts?.stream === false;
   call.standing = admission.standing;
   const { ledger, limits } = gate.desk;
-  const draft = draftRecord(call, held.price?.version ?? null);
-  const durable = ledger.hold({ draft, amount: held.slice.amount }).catch((cause: unknown) => {
+  const draft = draftRecord(call, price?.version ?? null);
+  const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
     if (!isRefused(cause)) throw cause;
     // The ledger knows of calls that the limits do not: those that ran on while the account became prepaid.
     limits.store.forgetBalance(draft.account);
@@ -68,9 +118,8 @@ function takeHold(
       { cause },
     );
   });
-  // Awaited before the first byte goes out; until then its failure is nobody's surprise.
-  durable.catch(() => undefined);
-  call.money = new CallMoney({ ...held, admission, ledger, durable });
+  const { brokenAnswers } = gate.settings.config.defaults;
+  call.money = new CallMoney({ price, wish, slice, admission, ledger, draft, durable, brokenAnswers });
 }
 
 /** The ledger's word for a hold that a prepaid account does not cover. */
@@ -78,7 +127,7 @@ function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
 }
 
-/** With the account's mark-up; null: none is known, and nothing that binds needs one. */
+/** With the account's mark-up; null: none is known, and nothing that binds needs one or the operator lets it pass. */
 function priceOf(
   { call, gate, route }: RoutedCall,
   binding: readonly BindingCaps[],
@@ -86,20 +135,25 @@ function priceOf(
 ): Price | null {
   const listed = priceAt(route.prices, call.atMs);
   if (listed !== null) return gate.desk.priced(listed, markUpPpm);
-  if (mode !== 'prepaid' && binding.every(({ caps }) => caps.budget === null)) return null;
-  throw new CallFailure(
-    'unpriced',
-    `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
-  );
+  const isBound = mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
+  if (isBound && gate.settings.config.defaults.unpriced === 'refuse') {
+    throw new CallFailure(
+      'unpriced',
+      `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+    );
+  }
+  gate.log.unpriced(call.requestId, route.model);
+  return null;
 }
 
-function wishOf(routed: RoutedCall, price: Price): HoldWish {
+function wishOf(routed: RoutedCall, price: Price, { mode, stream }: HoldForm): HoldWish {
   return {
-    mode: 'adaptive',
-    stream: routed.call.facts?.stream === true,
+    mode,
+    stream,
     inputTokens: inputTokensOf(routed),
     outputTokensMax: outputTokensMax(routed),
     price,
+    apart: routed.call.facts?.apart,
   };
 }
 

@@ -33,7 +33,12 @@ function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
     sweep: async () => 0,
   };
   const answerBytes = new Gauge(() => bytesMax);
-  const log = { fault: (id: string) => faults.push(id), alarm: () => undefined, upstream: () => undefined };
+  const log = {
+    fault: (id: string) => faults.push(id),
+    alarm: () => undefined,
+    unpriced: () => undefined,
+    upstream: () => undefined,
+  };
   const run = new IdempotencyRun(RUN, { store, seal, hasher: createRunHasher(MASTER_KEY), answerBytes }, log);
   return { run, asked, faults, answerBytes, opened: () => seal.open(RUN, sealed) };
 }

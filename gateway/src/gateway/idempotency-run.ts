@@ -33,6 +33,7 @@ const KEPT_HEADERS = new Set([
   'x-tollgate-model',
   'x-tollgate-attempts',
   'x-tollgate-dropped',
+  'x-tollgate-cut',
   'x-tollgate-cost-usd',
 ]);
 

@@ -3,15 +3,21 @@ import type { Limits } from '../admission/admission.ts';
 import type { LimitRules } from '../admission/limit-rules.ts';
 import type { Price } from '../billing/price.ts';
 import type { Ledger } from '../store/ledger-port.ts';
+import type { DriftWatch } from './drift-watch.ts';
 import type { LearntRatio } from './learnt-ratio.ts';
+import type { OddUsageLog } from './odd-usage.ts';
 
 export interface MoneyDesk {
   readonly ledger: Ledger;
   readonly limits: Limits;
   readonly rules: LimitRules;
   readonly ratio: LearntRatio;
+  readonly oddUsage: OddUsageLog;
+  readonly drift: DriftWatch;
   /** The IANA zone of an account's windows. */
   timeZoneOf(accountId: string): string;
   /** A price with an account's mark-up; the same object every time. */
   priced(price: Price, markUpPpm: number): Price;
+  /** Tools ran upstream, of kinds for which the model's price has no fee: the operator is told, once for each. */
+  tellUnpriced(model: string, kinds: readonly string[]): void;
 }

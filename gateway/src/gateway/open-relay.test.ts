@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../config/load-config.ts';
 import { UNWATCHED } from '../lib/deadlines.ts';
+import { Roster } from '../lib/roster.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { openCall } from './call.ts';
@@ -12,10 +13,10 @@ const { config } = loadConfig({ environment: {}, cwd: '/nowhere' });
 
 function gateOf(): Pick<Gate, 'settings' | 'waiting' | 'recorder' | 'log' | 'disorders'> {
   if (config === null) throw new Error('the defaults must load');
-  const log = { fault: () => undefined, alarm: () => undefined, upstream: () => undefined };
+  const log = { fault: () => undefined, alarm: () => undefined, unpriced: () => undefined, upstream: () => undefined };
   const recorder = { append: () => Promise.resolve(), writable: () => true };
   const disorders = { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } };
-  return { settings: { config, routes: new Map() }, waiting: new Set(), recorder, log, disorders };
+  return { settings: { config, routes: new Map() }, waiting: new Roster(), recorder, log, disorders };
 }
 
 function head(status: number, type: string): ResponseHead {
@@ -31,7 +32,7 @@ const plan = () => ({
 
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   expect(gate.waiting.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
@@ -42,7 +43,7 @@ test('an error body leaves no stream behind', async () => {
 
 test('a transport fault before the first event leaves none either', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(gate.waiting.size).toBe(0);
@@ -50,7 +51,7 @@ test('a transport fault before the first event leaves none either', async () => 
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
   const gate = gateOf();
-  const relay = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));

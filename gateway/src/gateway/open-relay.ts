@@ -2,14 +2,15 @@
 import type { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import type { ExchangeListener } from '../upstream/exchange.ts';
 import { type Call, releaseCall } from './call.ts';
-import { estimateTokens } from './estimate-tokens.ts';
 import type { Gate } from './gate.ts';
 import { endStreamedRun } from './idempotency-end.ts';
+import { MeteredBody } from './metered-body.ts';
+import { openMeter } from './open-meter.ts';
 import { Outbox } from './outbox.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settle } from './settle.ts';
-import { StreamMeter } from './stream-meter.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { failureOfLateAnswer } from './upstream-outcome.ts';
 
@@ -27,26 +28,30 @@ export interface RelayPlan {
   note(status: number | null, error: FailureKind | null): void;
 }
 
+/** A relay, and who listens to upstream for it. */
+export interface OpenRelay {
+  readonly relay: StreamRelay;
+  readonly listener: ExchangeListener;
+}
+
 /** A relay for the call, not yet connected to an upstream. */
-export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay {
+export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   const { protocol, observer, note } = plan;
   const { limits } = gate.settings.config;
   const { run } = call;
   const upstream = call.route?.upstream;
   const credential = credentialOf(upstream);
   let outbox: Outbox | null = null;
-  const { money } = call;
-  const meter =
-    money === null || !money.isMetered
-      ? null
-      : new StreamMeter({
-          money,
-          observer: plan.observer,
-          tokensIn: (bytes) => gate.desk.ratio.tokensIn(upstream?.model ?? '', bytes),
-          inputTokens: estimateTokens(call.facts?.inputBytes ?? 0),
-          onGranted: () => outbox?.release(),
-          onRefused: (failure) => relay.interrupt(failure),
-        });
+  const meter = openMeter(call, gate, observer, {
+    onGranted() {
+      outbox?.release();
+      metered?.goOn();
+    },
+    onRefused(failure) {
+      relay.interrupt(failure);
+      metered?.drop();
+    },
+  });
   let noted = false;
   const noteOnce: RelayPlan['note'] = (status, error) => {
     if (!noted) note(status, error);
@@ -87,17 +92,18 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): StreamRelay 
       else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
     },
     onClosed() {
-      gate.waiting.delete(relay);
+      gate.waiting.remove(seat);
       releaseCall(call);
     },
   });
-  gate.waiting.add(relay);
+  const metered = meter === null ? null : new MeteredBody(relay, meter);
+  const seat = gate.waiting.add(relay);
   // What never became a stream will not close either.
   relay.started.then(
-    ({ kind }) => kind === 'collected' && gate.waiting.delete(relay),
-    () => gate.waiting.delete(relay),
+    ({ kind }) => kind === 'collected' && gate.waiting.remove(seat),
+    () => gate.waiting.remove(seat),
   );
-  return relay;
+  return { relay, listener: metered ?? relay };
 }
 
 /** A rewriting observer let nothing of it out; else the client got it, for it is upstream's own, and it is only counted. */

@@ -6,7 +6,7 @@ import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { MARK_PREFIX } from './reasoning-mark.ts';
-import { refusesUsageOption, type UpstreamCall } from './upstream-call.ts';
+import { type Folding, refusesUsageOption, type UpstreamCall } from './upstream-call.ts';
 import { renderUpstreamBody } from './upstream-request.ts';
 
 export interface PassThroughPlan {
@@ -20,19 +20,40 @@ export interface PassThroughPlan {
   /** Reasoning that is taken out of the history: what only we marked, or all of it. */
   readonly strips: 'marked' | 'all';
   readonly requestId: string;
+  /** Upstream is to stream what the client gets in one piece. */
+  readonly folds: boolean;
 }
 
 export function passThrough(plan: PassThroughPlan): UpstreamCall {
   const { protocol, outline, facts, asksForUsage } = plan;
-  const body = renderUpstreamBody(outline, facts, plan.model, asksForUsage);
+  const body = renderUpstreamBody(outline, facts, plan.model, { stream: plan.folds, usage: asksForUsage });
+  const fallbackId = `chatcmpl-${plan.requestId.slice(4)}`;
   return {
     protocol,
     body: protocol.name === 'messages' ? withoutThinking(body, plan.strips) : body,
     translation: null,
     dropped: [],
-    startObserver: (): StreamObserver =>
-      protocol.startObserver({ withholdUsage: asksForUsage, fallbackId: `chatcmpl-${plan.requestId.slice(4)}` }),
+    startObserver: (): StreamObserver => protocol.startObserver({ withholdUsage: asksForUsage, fallbackId }),
+    startFolding: plan.folds ? () => foldOwn(protocol, fallbackId) : null,
     insteadAfter: (answer) => insteadAfter(plan, answer),
+  };
+}
+
+/** All members that upstream sends come along, known here or not. */
+function foldOwn(protocol: Protocol, fallbackId: string): Folding {
+  const observer = protocol.startObserver({ withholdUsage: false, fallbackId });
+  const fold = protocol.startFold(fallbackId);
+  return {
+    observer,
+    take: (record) => fold.push(record),
+    finish(cut) {
+      const { finish_reason } = observer.facts();
+      return {
+        json: fold.finish(cut),
+        finish_reason: cut === null ? finish_reason : (finish_reason ?? protocol.cutReason),
+        dropped: [],
+      };
+    },
   };
 }
 

@@ -31,33 +31,39 @@ export interface RoutedCall {
 /** Deeper scans stop after so many bytes, so that other calls get their turn. */
 const STEP_BYTES = 256 * 1024;
 
+/** How the call is sent whose answer upstream is to stream, while its client gets one piece. Throws as `planCall`. */
+export function planFold(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
+  return planCall(routed, true);
+}
+
 /** How the call is sent. Throws CallFailure `invalid_request` for what cannot be told to the upstream. */
-export function planCall(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
+export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Promise<UpstreamCall> {
   const { call, protocol, route, outline } = routed;
   const { upstream } = route;
   const { facts } = call;
   if (facts === null) throw new Error('a call is planned only after its body was read');
-  if (!upstream.protocols.includes(protocol.name)) return planTranslation(routed);
+  if (!upstream.protocols.includes(protocol.name)) return planTranslation(routed, folds);
   return passThrough({
     protocol,
     outline,
     facts,
     model: upstream.model,
-    asksForUsage: asksForUsage(protocol.name, facts, upstream),
+    asksForUsage: asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,
+    folds,
   });
 }
 
 /** Most bodies are scanned in one step; then nobody has to wait for a promise. */
-function planTranslation(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
+function planTranslation(routed: RoutedCall, folds: boolean): UpstreamCall | Promise<UpstreamCall> {
   const scanned = scanDeeper(routed);
   return scanned instanceof Promise
-    ? scanned.then((outline) => translateOutline(routed, outline))
-    : translateOutline(routed, scanned);
+    ? scanned.then((outline) => translateOutline(routed, outline, folds))
+    : translateOutline(routed, scanned, folds);
 }
 
-function translateOutline(routed: RoutedCall, outline: JsonOutline): UpstreamCall {
+function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boolean): UpstreamCall {
   const { call, gate, protocol, route } = routed;
   const { principal, facts } = call;
   const [speaks] = route.upstream.protocols;
@@ -75,7 +81,8 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline): UpstreamCal
     upstream,
     traits: route.traits,
     strict: principal.strict,
-    request,
+    request: folds ? { ...request, stream: true } : request,
+    folds,
     dropped: notes.dropped,
     context: {
       id: call.requestId.slice('req_'.length),

@@ -19,7 +19,7 @@ export async function refuse(call: Call, error: unknown, { protocol, gate, count
   if (call.principal === null) gate.unknownCallers += 1;
   let isFree = false;
   if (!call.settled && call.principal !== null && !countOnly) {
-    const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: null };
+    const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: call.unsent };
     try {
       isFree = (await settle(call, outcome, gate)) === 0n;
     } catch (cause) {

@@ -3,6 +3,7 @@ import { limitHeaders } from '../admission/limit-headers.ts';
 import type { CallFailure } from '../errors/call-failure.ts';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { Standing } from '../store/limits-port.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
@@ -28,7 +29,9 @@ function routeHeaders(call: Call): Record<string, string> {
     headers['x-tollgate-model'] = headerText(call.route.upstream.model);
     headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
   }
-  if (call.standing !== null) Object.assign(headers, limitHeaders(call.standing, call.protocol, Date.now()));
+  if (call.standing !== null)
+    Object.assign(headers, limitHeaders(call.standing, call.protocol, steadyNowMs(), Date.now()));
+  if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
   if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
   return headers;
 }
@@ -89,7 +92,7 @@ export function failureReply(
   standing: Standing | null = null,
 ): Response {
   const headers = failureHeaders(failure, requestId);
-  if (standing !== null) Object.assign(headers, limitHeaders(standing, protocol.name, Date.now()));
+  if (standing !== null) Object.assign(headers, limitHeaders(standing, protocol.name, steadyNowMs(), Date.now()));
   return new Response(maskKeys(protocol.renderError(failure, requestId)), {
     status: failure.status(protocol.name),
     headers,

@@ -1,5 +1,6 @@
 /** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
 import { costNanoUsd } from '../billing/cost.ts';
+import { unpricedTools } from '../billing/fees.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import { type Charge, chooseCharge } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
@@ -10,6 +11,7 @@ import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { flagUsage } from './flag-usage.ts';
 import type { MoneyDesk } from './money-desk.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
@@ -27,8 +29,9 @@ interface Books {
 }
 
 /**
- * Makes the call's record and ends its hold. Resolves with what the call costs (null: the model has no price) once both are
- * durable. `changes`: what the record of a replay says otherwise. A second settlement of a call is a fault and throws.
+ * Makes the call's record and ends its hold. Resolves once both are durable, with what the call costs its account: 0 where
+ * the operator bears all of it, null where the model has no price. `changes`: what the record of a replay says otherwise. A
+ * second settlement of a call is a fault and throws.
  */
 export async function settle(
   call: Call,
@@ -40,22 +43,45 @@ export async function settle(
   call.settled = true;
   if (call.principal === null) return 0n;
   const charge = decideUsage(call, outcome, gate);
-  const { usage, source } = charge;
+  const { usage, source, payer } = charge;
   const { money } = call;
   const price = money?.price ?? null;
+  const usage_flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
+  if (source === 'upstream' && call.sampledBody !== null) sample(call, call.sampledBody, usage, gate);
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
-  const record = { ...buildRecord(call, outcome, charge, cost), ...changes };
+  if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
+  const record = { ...buildRecord(call, outcome, charge, cost), usage_flags, ...changes };
   if (money === null) await gate.recorder.append(record);
   else {
     teach(call, outcome, gate);
     try {
-      await money.settle(cost, tokensOf(usage), record);
+      await money.settle(cost, tokensOf(usage), record, payer);
     } catch (cause) {
       if (cause instanceof CallFailure) await recordUnpaid(record, cause, gate);
       throw cause;
     }
   }
-  return cost;
+  return payer === 'operator' ? 0n : cost;
+}
+
+/** What is odd about upstream's numbers, told to the operator too; null: nothing. They are charged as they are. */
+function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { desk }: Books) {
+  if (facts === null || route === null) return null;
+  const flags = flagUsage({ facts: asked, route }, facts, desk.ratio);
+  if (flags.length === 0) return null;
+  const { provider, model } = route.upstream;
+  desk.oddUsage.note({ provider, model, flags, requestId }, Date.now());
+  return flags;
+}
+
+function sample({ protocol, route }: Call, body: Uint8Array, usage: Usage, { desk }: Books): void {
+  if (route === null) return;
+  const { provider, model } = route.upstream;
+  desk.drift.note({ protocol, provider, model, body }, usage, Date.now());
+}
+
+function tellUnpriced({ route }: Call, kinds: readonly string[], { desk }: Books): void {
+  if (kinds.length > 0 && route !== null) desk.tellUnpriced(route.model, kinds);
 }
 
 /** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */
@@ -66,6 +92,7 @@ async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder
     error: failure.kind,
     usage: ZERO_USAGE,
     usage_source: 'void',
+    usage_flags: null,
     cost_nano_usd: '0',
   });
 }
@@ -77,11 +104,17 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
 /** What upstream counted of what came teaches how many bytes a token of its model takes. */
 function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
   if (failure !== null || facts === null || facts.usage === null || route === null) return;
-  desk.ratio.learn(route.upstream.model, facts.outputBytes, facts.usage.output);
+  const { output, reasoning } = facts.usage;
+  // Of a host that keeps reasoning to itself, it is not among the bytes that came.
+  desk.ratio.learn(
+    route.upstream.model,
+    facts.outputBytes,
+    route.hiddenReasoning === 'never' ? output : output - reasoning,
+  );
 }
 
 /** The usage that is charged, and where its numbers come from. */
-function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Books): Charge {
+export function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Pick<Books, 'desk'>): Charge {
   const left = failure === 'client_left' || failure === 'reader_too_slow';
   const ended = {
     endedBy:
@@ -89,13 +122,14 @@ function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Books): 
         ? 'complete'
         : left
           ? 'caller_left'
-          : failure === 'quota_exceeded'
+          : failure === 'quota_exceeded' && facts !== null
             ? 'extension_refused'
             : 'failed',
     dispatched: call.dispatched,
     produced: facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
+    brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, desk));
 }
@@ -113,8 +147,8 @@ function buildRecord(
   { status, failure, facts }: Outcome,
   { usage, source }: Charge,
   cost: NanoUsd | null,
-): CallRecord {
-  const draft = draftRecord(call, call.money?.price?.version ?? null);
+): Omit<CallRecord, 'usage_flags'> {
+  const draft = call.money?.draft ?? draftRecord(call, null);
   return {
     ...draft,
     served_model: masked(facts?.model ?? (call.attempted ? draft.served_model : null)),

@@ -11,11 +11,11 @@ const INPUT_TOKENS = 7;
 const SLICE = BigInt(SLICE_TOKENS);
 
 /** A stream whose every byte is a token: `come` says how many there are, and whether they may go out. */
-async function meter(plan: HeldPlan) {
+async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
   const { money, ledger } = await holdMoney(plan);
   let outputBytes = 0;
   let usageSoFar: Usage | null = null;
-  const facts = () => ({ usage: null, usageSoFar, finish_reason: null, model: null, outputBytes });
+  const facts = () => ({ usage: null, usageFlags: [], usageSoFar, finish_reason: null, model: null, outputBytes });
   const observer: Pick<StreamObserver, 'facts'> = { facts };
   const told: string[] = [];
   const metered = new StreamMeter({
@@ -23,7 +23,7 @@ async function meter(plan: HeldPlan) {
     observer: observer as StreamObserver,
     tokensIn: (bytes) => bytes,
     inputTokens: INPUT_TOKENS,
-    onGranted: () => told.push('granted'),
+    onGranted: plan.onGranted ?? (() => told.push('granted')),
     onRefused: ({ kind }: CallFailure) => told.push(kind),
   });
   const come = (bytes: number, soFar: Usage | null = null): boolean => {
@@ -31,7 +31,7 @@ async function meter(plan: HeldPlan) {
     usageSoFar = soFar;
     return metered.covers();
   };
-  return { money, ledger, told, come };
+  return { metered, money, ledger, told, come };
 }
 
 /** Lets what was asked for be answered. */
@@ -76,6 +76,38 @@ describe('a stream', () => {
     expect(come(SLICE_TOKENS + 1)).toBe(false);
     await answered();
     expect(told).toEqual(['store_away']);
+  });
+
+  test('whose reader fails at what had waited ends, and not for want of money', async () => {
+    const { told, come } = await meter({
+      cap: SLICE * 9n,
+      onGranted() {
+        throw new Error('a fault');
+      },
+    });
+    expect(come(SLICE_TOKENS + 1)).toBe(false);
+    await answered();
+    expect(told).toEqual(['gateway_fault']);
+  });
+
+  test('says whether it would cover more, and asks for nothing', async () => {
+    const { metered, ledger, come } = await meter({ cap: SLICE * 9n });
+    come(1_000);
+    expect([SLICE_TOKENS - 1_000, SLICE_TOKENS - 999].map((bytes) => metered.coversMore(bytes))).toEqual([true, false]);
+    await answered();
+    expect(ledger.kept).toEqual([]);
+  });
+
+  test('of which much has come unread asks for all of it at once, or where that is too much for a slice', async () => {
+    const [rich, poor] = [await meter({ cap: SLICE * 9n }), await meter({ cap: SLICE * 3n })];
+    for (const { metered, come } of [rich, poor]) {
+      metered.expect(3);
+      expect(come(SLICE_TOKENS + 1)).toBe(false);
+      await answered();
+    }
+    expect(rich.ledger.kept).toContain(`extend req_1 #1 ${SLICE * 4n}`);
+    expect(poor.ledger.kept).toContain(`extend req_1 #1 ${SLICE}`);
+    expect([rich.told, poor.told]).toEqual([['granted'], ['granted']]);
   });
 
   test('asks for one slice at a time', async () => {

@@ -2,6 +2,7 @@
  * Owns keeping a stream within what is held for it: asks for the next slice before the last one is used up, holds back what
  * nothing covers, and tells how far the stream has come. Sends nothing itself.
  */
+import type { HoldSlice } from '../billing/reserve.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { StreamObserver } from '../protocols/protocol.ts';
@@ -9,7 +10,7 @@ import type { CallMoney } from './call-money.ts';
 
 export interface MeterParts {
   readonly money: CallMoney;
-  readonly observer: StreamObserver;
+  readonly observer: Pick<StreamObserver, 'facts'>;
   /** Tokens in so many bytes of this model's output. */
   tokensIn(bytes: number): number;
   /** Our estimate of the prompt, until upstream counts it. */
@@ -27,6 +28,7 @@ const CHECKPOINT_MS = 5_000;
 export class StreamMeter {
   readonly #parts: MeterParts;
   #asking = false;
+  #aheadShare = 0;
   #checkedTokens = 0;
   #checkedMs = performance.now();
 
@@ -44,12 +46,24 @@ export class StreamMeter {
     return produced <= money.allowedTokens;
   }
 
+  /** Whether so many more bytes of output would still be held for. Asks for nothing. */
+  coversMore(bytes: number): boolean {
+    const { money, observer, tokensIn } = this.#parts;
+    return tokensIn(observer.facts().outputBytes + bytes) <= money.allowedTokens;
+  }
+
+  /** So much has arrived that is still unread, as a share of what was read: the next slice is to cover it where it may. */
+  expect(aheadShare: number): void {
+    this.#aheadShare = aheadShare;
+  }
+
   #ask(produced: number): void {
     const { money, onRefused } = this.#parts;
     const slice = money.dueSlice(produced);
     if (slice === null) return;
     this.#asking = true;
-    money.extend(slice).then(
+    const wider = money.dueSlice(produced + Math.ceil(produced * this.#aheadShare)) ?? slice;
+    const answered = this.#extend(wider, slice).then(
       (granted) => {
         this.#asking = false;
         this.#goOn(granted);
@@ -57,6 +71,16 @@ export class StreamMeter {
       (cause: unknown) =>
         onRefused(new CallFailure('store_away', 'the call could not be paid for further; try again', { cause })),
     );
+    // What waited is read here, outside of upstream's connection, which would have caught its fault.
+    answered.catch((cause: unknown) =>
+      onRefused(new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause })),
+    );
+  }
+
+  /** A burst is covered at once, or else slice by slice as far as it goes. */
+  async #extend(wider: HoldSlice, slice: HoldSlice): Promise<boolean> {
+    const { money } = this.#parts;
+    return (await money.extend(wider)) || (wider.amount > slice.amount && (await money.extend(slice)));
   }
 
   /** More may have come while the slice was asked for. */

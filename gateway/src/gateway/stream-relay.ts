@@ -150,7 +150,7 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
   onCaughtUp(): void {
     this.#rest();
     this.#tidy();
-    if (!this.#paused) return;
+    if (!this.#paused || this.#outbox.full) return;
     this.#paused = false;
     this.#tap?.resume();
   }

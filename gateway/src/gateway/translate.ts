@@ -14,7 +14,8 @@ import { TranslatingObserver } from '../protocols/translating-observer.ts';
 import { startNotes } from '../protocols/translation-notes.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
-import { refusesUsageOption, type UpstreamCall } from './upstream-call.ts';
+import { foldTranslated } from './fold-translated.ts';
+import { refusesUsageOption, type Translation, type UpstreamCall } from './upstream-call.ts';
 
 /** What a translated call is made from. */
 export interface TranslationPlan {
@@ -25,6 +26,8 @@ export interface TranslationPlan {
   readonly strict: boolean;
   /** Read from the client's bytes, with reasoning put back or left out as its issuer wants it. */
   readonly request: GenerationRequest;
+  /** Upstream is to stream what the client gets in one piece. */
+  readonly folds: boolean;
   /** Dropped already while it was read. */
   readonly dropped: readonly string[];
   readonly context: AnswerContext;
@@ -40,19 +43,20 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   const { client, upstream, traits, context } = plan;
   const notes = startNotes(plan.strict);
   const rendered = upstream.codec.renderRequest(plan.request, traits, notes);
+  const translation: Translation = {
+    client,
+    context,
+    readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
+    listen(generation) {
+      if (!generation.parts.some(({ kind }) => kind === 'reasoning')) return;
+      const onEvent = plan.startListening();
+      if (onEvent !== null) for (const event of unfoldGeneration(generation)) onEvent(event);
+    },
+  };
   return {
     protocol: upstream,
     body: Buffer.from(rendered.json),
-    translation: {
-      client,
-      context,
-      readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
-      listen(generation) {
-        if (!generation.parts.some(({ kind }) => kind === 'reasoning')) return;
-        const onEvent = plan.startListening();
-        if (onEvent !== null) for (const event of unfoldGeneration(generation)) onEvent(event);
-      },
-    },
+    translation,
     dropped: [...plan.dropped, ...notes.dropped],
     startObserver() {
       const { pipe, isEmpty, readsText } = pipeOf(rendered);
@@ -65,6 +69,9 @@ export function translate(plan: TranslationPlan): UpstreamCall {
         onEvent: plan.startListening(),
       });
     },
+    startFolding: plan.folds
+      ? () => foldTranslated(upstream.codec.startStreamParser(), pipeOf(rendered).pipe, translation)
+      : null,
     insteadAfter: (answer) => insteadAfter(plan, answer),
   };
 }

@@ -1,8 +1,10 @@
 /** Owns the shape of one way of sending a call upstream and of reading what comes back. Two make it: pass-through and translate. */
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Generation } from '../generation/generation.ts';
+import type { Usage } from '../generation/usage.ts';
 import type { AnswerContext } from '../protocols/codec.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import type { SseRecord } from '../wire/sse-record.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 
 export interface UpstreamCall {
@@ -15,8 +17,29 @@ export interface UpstreamCall {
   readonly dropped: readonly string[];
   /** Watches, or rewrites, one stream. */
   startObserver(): StreamObserver;
+  /** The answer is asked for as a stream, for a client that gets one piece: reads it. Null: both have the same form. */
+  readonly startFolding: (() => Folding) | null;
   /** Another way to send it where upstream's refusal shows that this one cannot work, and why; null: the refusal stands. */
   insteadAfter(answer: CollectedAnswer): { readonly call: UpstreamCall; readonly why: string } | null;
+}
+
+/** Reads one stream that is to be an answer in one piece. */
+export interface Folding {
+  readonly observer: StreamObserver;
+  /** Takes a record that the observer has passed. */
+  take(record: SseRecord): void;
+  /**
+   * The answer, in the client's format. `cut`: the stream was stopped before its end; what came is the answer then, and these are its
+   * counters. Throws CallFailure `upstream_nonsense` where what came is no answer.
+   */
+  finish(cut: Usage | null): FoldedAnswer;
+}
+
+export interface FoldedAnswer {
+  readonly json: string;
+  readonly finish_reason: string | null;
+  /** States of the answer that could not be carried. */
+  readonly dropped: readonly string[];
 }
 
 /** How a translated answer in one piece is read: its events, filtered as those of a stream are. */
@@ -26,6 +49,11 @@ export interface Translation {
   readAnswer(body: Buffer): readonly GenerationEvent[];
   /** The answer went to the client. */
   listen(generation: Generation): void;
+}
+
+/** It was asked for a stream, which its client did not ask for, and its host or model does not stream. */
+export function refusesStream({ head, body }: CollectedAnswer): boolean {
+  return head.status >= 400 && head.status < 500 && /\bstream(?:ing|ed|s)?\b/i.test(body.toString('latin1'));
 }
 
 /** We put the option in, the caller did not: a host that refuses it must not be the caller's fault. */

@@ -12,16 +12,17 @@ export function asksForUsage(protocol: ProtocolName, facts: RequestFacts, upstre
   return protocol === 'chat' && facts.stream && !facts.wantsUsage && takesOption;
 }
 
-/** The body for upstream: the very same bytes where nothing must change. */
+/** The body for upstream: the very same bytes where nothing must change. `asks`: for what the client did not ask. */
 export function renderUpstreamBody(
   outline: JsonOutline,
   facts: RequestFacts,
   upstreamModel: string,
-  askForUsage: boolean,
+  asks: { readonly stream: boolean; readonly usage: boolean },
 ): Uint8Array {
   const edits: JsonEdit[] = [];
   if (facts.model !== upstreamModel) edits.push({ set: ['model'], json: JSON.stringify(upstreamModel) });
-  if (askForUsage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
+  if (asks.stream) edits.push({ set: ['stream'], json: 'true' });
+  if (asks.usage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
   return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
 }
 

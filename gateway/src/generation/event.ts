@@ -3,7 +3,7 @@
  * be open at once, and every delta says to which it belongs.
  */
 import type { Citation, OpaquePart } from './part.ts';
-import type { Usage } from './usage.ts';
+import type { ToldUsage, Usage, UsageFlag } from './usage.ts';
 
 /** Why the model stopped. `other`: for a reason that the source names in a word of its own. */
 export type FinishReason =
@@ -36,8 +36,8 @@ export type GenerationEvent =
   | { readonly kind: 'signature'; readonly part: number; readonly signature: string }
   | { readonly kind: 'citation'; readonly part: number; readonly citation: Citation }
   | { readonly kind: 'part_end'; readonly part: number }
-  /** All counters so far; a later one replaces an earlier one. */
-  | { readonly kind: 'usage'; readonly usage: Usage }
+  /** All counters so far; a later one replaces an earlier one. `flags`: what is odd about them; left out: nothing. */
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly flags?: readonly UsageFlag[] }
   /** Once, after every part has ended. `reported` is the source's own word; `explanation` what it says of a refusal. */
   | {
       readonly kind: 'finish';
@@ -56,4 +56,9 @@ export type GenerationEvent =
 /** Events through a machine that heals, restores or checks; `finish` gives what was held back. */
 export interface EventFilter {
   push(event: GenerationEvent): readonly GenerationEvent[];
+}
+
+/** The event of counters as upstream told them. */
+export function usageEvent({ usage, flags }: ToldUsage): GenerationEvent {
+  return flags.length === 0 ? { kind: 'usage', usage } : { kind: 'usage', usage, flags };
 }

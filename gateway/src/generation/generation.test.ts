@@ -49,6 +49,7 @@ test('fold(unfold(answer)) is the answer', () => {
         reported: 'stop',
         explanation: null,
         usage: ZERO_USAGE,
+        usageFlags: [],
         complete,
       };
       expect(foldGeneration(unfoldGeneration(answer))).toEqual(answer);

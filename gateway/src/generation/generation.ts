@@ -1,7 +1,7 @@
 /** Owns a model's whole answer: the fold of its events. An answer in one piece is read as events too, so that there is one way to trust. */
 import type { FinishReason, GenerationEvent, PartOpening } from './event.ts';
 import type { Citation, Part } from './part.ts';
-import type { Usage } from './usage.ts';
+import { NO_FLAGS, type Usage, type UsageFlag } from './usage.ts';
 
 /** An answer. `complete`: its source said that nothing more comes. */
 export interface Generation {
@@ -14,6 +14,8 @@ export interface Generation {
   readonly reported: string | null;
   readonly explanation: string | null;
   readonly usage: Usage | null;
+  /** What is odd about the counters. */
+  readonly usageFlags: readonly UsageFlag[];
   readonly complete: boolean;
 }
 
@@ -31,6 +33,7 @@ export class GenerationFold {
   readonly #drafts: Draft[] = [];
   #finish: Extract<GenerationEvent, { kind: 'finish' }> | null = null;
   #usage: Usage | null = null;
+  #usageFlags = NO_FLAGS;
   #complete = false;
 
   push(event: GenerationEvent): void {
@@ -54,6 +57,7 @@ export class GenerationFold {
         return;
       case 'usage':
         this.#usage = event.usage;
+        this.#usageFlags = event.flags ?? NO_FLAGS;
         return;
       case 'finish':
         this.#finish = event;
@@ -74,6 +78,7 @@ export class GenerationFold {
       reported: this.#finish?.reported ?? null,
       explanation: this.#finish?.explanation ?? null,
       usage: this.#usage,
+      usageFlags: this.#usageFlags,
       complete: this.#complete,
     };
   }

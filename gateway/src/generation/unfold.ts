@@ -1,5 +1,5 @@
 /** Owns telling a whole answer as the events that fold to it, for renderers that know only events. */
-import type { GenerationEvent, PartOpening } from './event.ts';
+import { type GenerationEvent, type PartOpening, usageEvent } from './event.ts';
 import type { Generation } from './generation.ts';
 import type { Part } from './part.ts';
 
@@ -9,7 +9,7 @@ export function unfoldGeneration(generation: Generation): GenerationEvent[] {
   const events: GenerationEvent[] = [{ kind: 'start', id, model }];
   for (const [index, part] of generation.parts.entries()) events.push(...unfoldPart(index, part));
   if (finish_reason !== null) events.push({ kind: 'finish', finish_reason, stop_sequence, reported, explanation });
-  if (usage !== null) events.push({ kind: 'usage', usage });
+  if (usage !== null) events.push(usageEvent({ usage, flags: generation.usageFlags }));
   if (generation.complete) events.push({ kind: 'end' });
   return events;
 }

@@ -1,4 +1,5 @@
-/** Owns the counters of one call's tokens, disjoint save `reasoning`. Knows no wire format and no price. */
+/** Owns the counters of one call: disjoint, save those that are parts of others. Knows no wire format and no price. */
+import type { UsageApart } from './usage-apart.ts';
 
 /** Tokens of one call. `input` excludes cache reads and writes; `reasoning` is a part of `output`. All are integers ≥ 0. */
 export interface Usage {
@@ -8,6 +9,8 @@ export interface Usage {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
+  /** What few calls have; absent where there is none of it. */
+  readonly apart?: UsageApart;
 }
 
 /**
@@ -15,6 +18,20 @@ export interface Usage {
  * ended; `counted` our own estimate; `void` nothing was used; `checkpoint` and `cache` belong to recovery and replay.
  */
 export type UsageSource = 'upstream' | 'partial' | 'counted' | 'checkpoint' | 'void' | 'cache';
+
+/**
+ * What is odd about upstream's numbers, which count all the same. `sum`: the parts do not come to the whole; `cached`: more
+ * was cached than there was; `reasoning`: more than all output; `far_input`, `far_output`: far from our own estimate.
+ */
+export type UsageFlag = 'sum' | 'cached' | 'reasoning' | 'far_input' | 'far_output';
+
+/** Counters as upstream told them, and what is odd about them. */
+export interface ToldUsage {
+  readonly usage: Usage;
+  readonly flags: readonly UsageFlag[];
+}
+
+export const NO_FLAGS: readonly UsageFlag[] = [];
 
 export const ZERO_USAGE: Usage = {
   input: 0,

@@ -31,6 +31,7 @@ const OF_ACCOUNT: BindingCaps = {
 interface Changes {
   readonly key?: Partial<StoredKey>;
   readonly mode?: StoredAccount['mode'];
+  readonly accountHolds?: StoredAccount['holds'];
   readonly sources?: Partial<StandingSources>;
   readonly headers?: Record<string, string>;
   readonly address?: string;
@@ -38,8 +39,23 @@ interface Changes {
 }
 
 /** What the endpoint answers, and the faults that it told the operator. */
-async function ask({ key = {}, mode = 'postpaid', sources = {}, headers, address, readStanding }: Changes = {}) {
-  const account: StoredAccount = { id: 'default', mode, markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 };
+async function ask({
+  key = {},
+  mode = 'postpaid',
+  accountHolds = null,
+  sources = {},
+  headers,
+  address,
+  readStanding,
+}: Changes = {}) {
+  const account: StoredAccount = {
+    id: 'default',
+    mode,
+    markUpPpm: 0,
+    timeZone: 'UTC',
+    holds: accountHolds,
+    createdAtMs: 0,
+  };
   const stored: StoredKey = {
     id: 'key_1',
     name: 'first',
@@ -53,6 +69,7 @@ async function ask({ key = {}, mode = 'postpaid', sources = {}, headers, address
     ips: null,
     scopes: ['usage'],
     strict: true,
+    holds: null,
     status: 'active',
     createdAtMs: 0,
     expiresAtMs: Date.UTC(2100, 0),
@@ -76,7 +93,13 @@ async function ask({ key = {}, mode = 'postpaid', sources = {}, headers, address
     () => address ?? null,
     {
       directory: createKeyDirectory(hashKey, { accounts: [account], workspaces, keys: [stored] }),
-      log: { fault: (_, __, cause) => void faults.push(cause), alarm: () => undefined, upstream: () => undefined },
+      settings: { config: { defaults: { holds: 'adaptive' } } },
+      log: {
+        fault: (_, __, cause) => void faults.push(cause),
+        alarm: () => undefined,
+        unpriced: () => undefined,
+        upstream: () => undefined,
+      },
     },
     readStanding ?? standings,
   );
@@ -100,6 +123,7 @@ describe('GET /v1/key', () => {
       scopes: ['usage'],
       models: ['gpt-*'],
       strict: true,
+      holds: 'adaptive',
       expires_at: '2100-01-01T00:00:00.000Z',
       limits: [],
     });
@@ -153,6 +177,13 @@ describe('GET /v1/key', () => {
     ]);
   });
 
+  test('tells how much its calls hold: by the key, else its account, else the configuration', async () => {
+    const holdsOf = async (changes: Changes) => (await ask(changes)).body.holds;
+    expect(await holdsOf({})).toBe('adaptive');
+    expect(await holdsOf({ accountHolds: 'strict' })).toBe('strict');
+    expect(await holdsOf({ accountHolds: 'strict', key: { holds: 'adaptive' } })).toBe('adaptive');
+  });
+
   test('asks for the rules of the key itself, its workspace and its account', async () => {
     const asked: unknown[] = [];
     const bindingCapsOf: StandingSources['bindingCapsOf'] = (subjects, nowMs) => {
@@ -161,7 +192,7 @@ describe('GET /v1/key', () => {
     };
     await ask({ sources: { bindingCapsOf } });
     expect(asked).toEqual([
-      [{ keyId: 'key_1', workspaceId: 'default', accountId: 'default', endUser: null, model: '' }, 1],
+      [{ keyId: 'key_1', workspaceId: 'default', accountId: 'default', endUser: null, models: [] }, 1],
     ]);
   });
 
@@ -169,7 +200,8 @@ describe('GET /v1/key', () => {
     const balanceOf = (account: string, available: bigint) => {
       return { account, mode: 'prepaid', available, held: 1n, charged: 2n, absorbed: 3n, toppedUp: 4n } as const;
     };
-    const ledger = { readBalances: async () => [balanceOf('another', 5n), balanceOf('default', 12_300n)] };
+    const balances = [balanceOf('another', 5n), balanceOf('default', 12_300n)];
+    const ledger = { readBalances: async (of?: string) => balances.filter(({ account }) => account === of) };
     const { body } = await ask({ mode: 'prepaid', sources: { ledger } });
     expect([body.mode, body.balance_nano_usd]).toEqual(['prepaid', '12300']);
   });

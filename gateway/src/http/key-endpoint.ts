@@ -1,4 +1,5 @@
 /** Owns `GET /v1/key`: what the calling key may do, which limits bind it, and what its budgets have left. Contract, 3. */
+import type { Defaults } from '../config/config.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Gate } from '../gateway/gate.ts';
 import { allowAddress, identify } from '../gateway/identify.ts';
@@ -11,19 +12,25 @@ import { replyFailure, replyJson } from './reply-json.ts';
 
 const PATH = '/v1/key';
 
+/** What of the gate is asked. */
+interface Asked extends Pick<Gate, 'directory' | 'log'> {
+  readonly settings: { readonly config: { readonly defaults: Pick<Defaults, 'holds'> } };
+}
+
 /** Answers any valid key about itself, whatever its scopes. Throws CallFailure at once for a caller who may not ask. */
 export function showKey(
   request: Request,
   address: () => string | null,
-  gate: Pick<Gate, 'directory' | 'log'>,
+  gate: Asked,
   readStanding: ReadKeyStanding,
 ): Promise<Response> {
   const principal = identify(gate.directory, readCredential(request.headers, 'messages'));
   allowAddress(principal, principal.ranges === null ? null : address());
+  const { defaults } = gate.settings.config;
   const key = gate.directory.keys.get(principal.keyId);
   if (key === undefined) throw new Error(`the directory holds no key ${principal.keyId}`);
   return readStanding(principal).then(
-    (standing) => replyJson(renderKey(key, principal, standing)),
+    (standing) => replyJson(renderKey(key, principal, defaults, standing)),
     (cause: unknown) => {
       gate.log.fault('', 'what a key has left could not be read', cause);
       const failure = new CallFailure(
@@ -35,7 +42,12 @@ export function showKey(
   );
 }
 
-function renderKey(key: StoredKey, { account }: Principal, { rules, available }: KeyStanding): object {
+function renderKey(
+  key: StoredKey,
+  { account, holds }: Principal,
+  defaults: Pick<Defaults, 'holds'>,
+  { rules, available }: KeyStanding,
+): object {
   return {
     object: 'key',
     id: key.id,
@@ -47,6 +59,7 @@ function renderKey(key: StoredKey, { account }: Principal, { rules, available }:
     scopes: key.scopes,
     models: key.models,
     strict: key.strict,
+    holds: holds ?? defaults.holds,
     expires_at: renderTime(key.expiresAtMs),
     limits: rules.map(({ binding, budget }) => renderLimit(binding, budget)),
   };

@@ -1,10 +1,9 @@
 /** Owns what is known of a key's limits at a moment: the rules that bind it, what their budgets have left, the balance. */
 
-import type { CallSubjects } from '../admission/limit-rules.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Ledger } from '../store/ledger-port.ts';
-import type { BindingCaps, BudgetState, LimitStore } from '../store/limits-port.ts';
+import type { BindingCaps, BudgetState, CallSubjects, LimitStore } from '../store/limits-port.ts';
 
 export interface KeyStanding {
   /** The rules that bind every call of the key, whatever its model and end user. `budget`: null where the rule has none. */
@@ -26,12 +25,12 @@ export interface StandingSources {
 }
 
 /** No model's rule and no end user's is asked for: they bind some calls of the key only. */
-const NO_MODEL = '';
+const NO_MODELS: readonly string[] = [];
 
 /** A reader of standings over the limits and the ledger. `nowMs` answers the present, unix ms. */
 export function createKeyStandingReader(sources: StandingSources, nowMs: () => number): ReadKeyStanding {
   return async ({ keyId, workspaceId, accountId, account }) => {
-    const subjects = { keyId, workspaceId, accountId, endUser: null, model: NO_MODEL };
+    const subjects = { keyId, workspaceId, accountId, endUser: null, models: NO_MODELS };
     const bindings = sources.bindingCapsOf(subjects, nowMs());
     const [rules, available] = await Promise.all([
       Promise.all(
@@ -56,7 +55,7 @@ async function readSeeded({ limits, seed }: StandingSources, binding: BindingCap
 }
 
 async function readAvailable({ ledger }: StandingSources, accountId: string): Promise<NanoUsd> {
-  const balance = (await ledger.readBalances()).find(({ account }) => account === accountId);
+  const [balance] = await ledger.readBalances(accountId);
   if (balance === undefined) throw new Error(`the ledger knows no account ${accountId}`);
   return balance.available;
 }

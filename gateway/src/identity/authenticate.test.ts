@@ -9,7 +9,14 @@ import { generateKeyText } from './key-format.ts';
 import { createKeyHasher } from './key-hash.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
-const ACCOUNT: StoredAccount = { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 };
+const ACCOUNT: StoredAccount = {
+  id: 'default',
+  mode: 'postpaid',
+  markUpPpm: 0,
+  timeZone: 'UTC',
+  holds: null,
+  createdAtMs: 0,
+};
 const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
 
 function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey {
@@ -26,6 +33,7 @@ function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey
     ips: null,
     scopes: ['inference'],
     strict: false,
+    holds: null,
     status: 'active',
     createdAtMs: 0,
     expiresAtMs: null,

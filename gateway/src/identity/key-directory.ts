@@ -90,6 +90,7 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
     workspaceId: key.workspaceId,
     scopes: key.scopes,
     strict: key.strict,
+    holds: key.holds ?? account.holds,
     ranges: key.ips === null ? null : key.ips.map(parseIpRange),
     keyAllows: compileModelPatterns(key.models),
     workspaceAllows: compileModelPatterns(workspace.models),

@@ -1,7 +1,7 @@
 /** Owns who a call is made for: the key, its workspace and account, and the rights of both, compiled for quick checks. */
 import type { IpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
-import type { Scope } from '../store/ports.ts';
+import type { HoldMode, Scope } from '../store/ports.ts';
 import type { ModelMatcher } from './model-patterns.ts';
 
 /** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
@@ -15,6 +15,8 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   /** A call is refused for what a translation would drop, where another key's goes on without it. */
   readonly strict: boolean;
+  /** What the key says, else its account; null: neither says anything, and the configuration's default holds. */
+  readonly holds: HoldMode | null;
   /** Null: the caller may come from anywhere. */
   readonly ranges: readonly IpRange[] | null;
   readonly keyAllows: ModelMatcher;

@@ -37,6 +37,12 @@ export function asCount(value: unknown): number | 'absent' | 'invalid' {
     : 'invalid';
 }
 
+/** A count of tokens; 0 where there is none that holds. */
+export function countOrZero(value: unknown): number {
+  const count = asCount(value);
+  return typeof count === 'number' ? count : 0;
+}
+
 /** Bytes of all text inside a value, to count tokens by where upstream counted none. Depth is bounded by the caller's parse. */
 export function textBytes(value: unknown): number {
   const open: unknown[] = [value];

@@ -1,6 +1,6 @@
 /** Owns what the gateway asks of a wire format where both sides speak it. Each protocol's folder implements it. */
 import type { CallFailure } from '../errors/call-failure.ts';
-import type { Usage } from '../generation/usage.ts';
+import type { Usage, UsageFlag } from '../generation/usage.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
 import type { Codec } from './codec.ts';
 import type { RequestCheck } from './request-facts.ts';
@@ -10,6 +10,8 @@ export type ProtocolName = 'chat' | 'messages';
 /** What an answer tells of itself. `usage` is null where upstream gave none that holds; then `outputBytes` is counted. */
 export interface AnswerFacts {
   readonly usage: Usage | null;
+  /** What is odd about `usage`, as far as its own numbers tell. */
+  readonly usageFlags: readonly UsageFlag[];
   /** What upstream had counted so far, for a stream that ends early; null: nothing. */
   readonly usageSoFar: Usage | null;
   readonly finish_reason: string | null;
@@ -60,6 +62,20 @@ export interface ObserverSettings {
   readonly fallbackId: string;
 }
 
+/**
+ * Puts the records of a stream together as the answer in one piece that the same call would have got. Carries members that
+ * nobody here knows. Numbers that a double cannot hold are rounded, save within arguments and untouched blocks of messages.
+ */
+export interface AnswerFold {
+  /** Takes a record that the observer of the same stream found to be no error. */
+  push(record: SseRecord): void;
+  /**
+   * JSON of the answer. `cut`: the stream was stopped before its end; then its reason is the format's word for a limit of
+   * tokens, and these are its counters. Throws CallFailure `upstream_nonsense` where what came is no answer.
+   */
+  finish(cut: Usage | null): string;
+}
+
 export interface Protocol {
   readonly name: ProtocolName;
   /** How it is translated to and from the other formats. */
@@ -67,6 +83,10 @@ export interface Protocol {
   checkRequest: RequestCheck;
   readAnswer(answer: unknown): AnswerReading;
   startObserver(settings: ObserverSettings): StreamObserver;
+  /** `fallbackId` as for an observer. */
+  startFold(fallbackId: string): AnswerFold;
+  /** Its word for an answer that a limit of tokens cut. */
+  readonly cutReason: string;
   /** The error body of a reply, JSON. */
   renderError(failure: CallFailure, requestId: string): string;
   /** The record that ends a stream which failed after its first byte. */

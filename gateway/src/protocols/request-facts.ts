@@ -2,6 +2,16 @@
 import type { Limits } from '../config/limits.ts';
 import type { JsonNode, JsonOutline } from '../wire/json-node.ts';
 
+/** What a request brings or asks for beside text. */
+export interface RequestApart {
+  /** Sound, images or documents in it: any of its input may cost as they do. */
+  readonly mediaInput: boolean;
+  /** Sound or images in its answer: any of the output may cost as they do. */
+  readonly mediaOutput: boolean;
+  /** Of tools that run upstream, by kind: how many requests it allows. */
+  readonly toolRequests: ReadonlyMap<string, number>;
+}
+
 export interface RequestFacts {
   readonly model: string;
   /** The value of `model` in the body, for the splice where upstream knows it by another name. */
@@ -18,6 +28,8 @@ export interface RequestFacts {
   readonly outputTokensMax: number | null;
   /** How many answers were asked for at once: each is paid for. */
   readonly answers: number;
+  /** Undefined: text alone. */
+  readonly apart: RequestApart | undefined;
 }
 
 export interface CheckContext {

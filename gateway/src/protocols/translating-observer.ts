@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { EventPipe } from '../generation/filters/chain.ts';
-import type { Usage } from '../generation/usage.ts';
+import { NO_FLAGS, type Usage } from '../generation/usage.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
 import type { StreamParser, StreamRenderer } from './codec.ts';
 import { DeltaFrame } from './delta-frame.ts';
@@ -36,6 +36,7 @@ export class TranslatingObserver implements StreamObserver {
   readonly #parts: TranslationParts;
   readonly #frame: DeltaFrame;
   #usage: Usage | null = null;
+  #usageFlags = NO_FLAGS;
   #model: string | null = null;
   #finished = false;
   #outputBytes = 0;
@@ -48,6 +49,7 @@ export class TranslatingObserver implements StreamObserver {
   facts(): AnswerFacts {
     return {
       usage: this.#finished ? this.#usage : null,
+      usageFlags: this.#usageFlags,
       usageSoFar: this.#usage,
       finish_reason: this.#parts.renderer.finish_reason,
       model: this.#model,
@@ -124,6 +126,7 @@ export class TranslatingObserver implements StreamObserver {
         return;
       case 'usage':
         this.#usage = event.usage;
+        this.#usageFlags = event.flags ?? NO_FLAGS;
         return;
       case 'finish':
         this.#finished = true;

@@ -12,11 +12,16 @@ export interface ProviderQuirks {
    * refuses that member.
    */
   readonly streamUsage: 'asked' | 'always';
+  /**
+   * Which answers of its reasoning models cost tokens that they do not show, so that only the usage at their end tells of
+   * them: none, those whose request asks for reasoning, or all.
+   */
+  readonly hiddenReasoning: 'never' | 'asked' | 'always';
   /** What else it takes or refuses of translated requests. */
   readonly chat: ChatQuirks;
 }
 
-export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', chat: {} };
+export const NO_QUIRKS: ProviderQuirks = { streamUsage: 'asked', hiddenReasoning: 'never', chat: {} };
 
 /** Reasoning models of these hosts want their reasoning back beside the tool calls that it led to. */
 const REASONING_BACK: ProviderQuirks = { ...NO_QUIRKS, chat: { reasoningInHistory: 'reasoning_content' } };
@@ -62,32 +67,44 @@ export const PRESETS: readonly Preset[] = [
     ...compatible('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], 'openai'),
     kind: 'openai',
     baseUrlVariable: 'OPENAI_BASE_URL',
+    // Reasoning is billed as output, and chat completions have no member for it: https://platform.openai.com/docs/guides/reasoning (2026-11-20)
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
   },
   {
     ...compatible('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', ['ANTHROPIC_API_KEY'], 'anthropic'),
     kind: 'anthropic',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    // Shown is a summary, billed the whole: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking (2026-11-20)
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'asked' },
   },
-  // https://ai.google.dev/gemini-api/docs/openai
-  compatible(
-    'gemini',
-    'Google Gemini',
-    'https://generativelanguage.googleapis.com/v1beta/openai',
-    ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    'google',
-  ),
+  {
+    // https://ai.google.dev/gemini-api/docs/openai
+    ...compatible(
+      'gemini',
+      'Google Gemini',
+      'https://generativelanguage.googleapis.com/v1beta/openai',
+      ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+      'google',
+    ),
+    // Thoughts are billed whole and, unless asked for, not shown: https://ai.google.dev/gemini-api/docs/thinking (2026-11-20)
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+  },
   {
     ...compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], 'mistral'),
     // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
     // Ids of calls have nine letters and digits; the beginning of an answer says so: wire reference D.3.
-    quirks: { streamUsage: 'always', chat: { toolIds: 'nine', prefill: 'prefix', usageOption: false } },
+    quirks: { ...NO_QUIRKS, streamUsage: 'always', chat: { toolIds: 'nine', prefill: 'prefix', usageOption: false } },
   },
   {
     ...compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', ['DEEPSEEK_API_KEY'], 'deepseek'),
     // 400 without it: https://github.com/earendil-works/pi/issues/3636 (2026-04-24)
     quirks: REASONING_BACK,
   },
-  compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
+  {
+    ...compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
+    // Only grok-3-mini shows its reasoning: https://docs.x.ai/docs/guides/reasoning (2026-11-20)
+    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+  },
   compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], 'groq'),
   compatible('together', 'Together', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY'], 'together'),
   compatible('fireworks', 'Fireworks', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], 'fireworks'),

@@ -5,6 +5,7 @@ import type { Protocol } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { buildUpstream, type Upstream } from '../providers/upstream.ts';
+import { type HiddenReasoning, hiddenReasoningOf } from './hidden-reasoning.ts';
 import { type ModelFacts, traitsOf } from './upstream-traits.ts';
 
 /** What the table needs to know of the catalogue: price and facts of a model at a host; null: it does not know it. */
@@ -20,6 +21,8 @@ export interface Route {
   readonly upstream: Upstream;
   /** What the upstream's model and host take, for requests that are translated. */
   readonly traits: UpstreamTraits;
+  /** Which of its answers may cost tokens that do not show, so that metering a stream falls short. */
+  readonly hiddenReasoning: HiddenReasoning;
   /** By what name the catalogue knows the model; null: it does not. */
   readonly catalog: CatalogName | null;
   /** Which price is in force when (`priceAt`, at the call's arrival). */
@@ -49,12 +52,14 @@ function buildRoute(model: ServedModel, findFacts: FindFacts): Route {
   const [target] = model.targets;
   const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
   const listed = targetPrice(target, facts);
+  const traits = traitsOf(target, facts);
   return {
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
     protocols: model.protocols,
     upstream: buildUpstream(target),
-    traits: traitsOf(target, facts),
+    traits,
+    hiddenReasoning: hiddenReasoningOf(target, facts, traits),
     catalog: target.catalog,
     prices: model.price === null ? bookOf(listed) : parsePriceBook(model.price, listed),
   };

@@ -13,9 +13,15 @@ function route(protocols: Route['protocols'], output: number | null): Route {
     protocols,
     upstream: { kind: 'demo', provider: 'demo', model: 'm', protocols },
     traits: traitsOf(
-      { provider: { kind: 'demo', name: 'demo', protocols }, model: 'm', timeouts: null, catalog: null },
+      {
+        provider: { kind: 'demo', name: 'demo', protocols },
+        model: 'm',
+        timeouts: null,
+        catalog: null,
+      },
       null,
     ),
+    hiddenReasoning: 'never',
     catalog: null,
     prices: bookOf(output === null ? null : parseConfigPrice({ input: 1, output })),
   };

@@ -82,7 +82,10 @@ export interface Movement {
   readonly at_ms: number;
 }
 
-/** Every promise resolves once what it names is durable, and rejects where it was not kept; nothing has changed then. */
+/**
+ * Every promise resolves once what it names is durable, and rejects where it was not kept; nothing has changed then. While
+ * the store takes no writes, what calls that are held extend and settle is kept beside it, and comes into it later.
+ */
 export interface Ledger {
   /** Rejects as `refused` where the account is prepaid and has less than the amount. */
   hold(hold: Hold): Promise<void>;
@@ -91,6 +94,11 @@ export interface Ledger {
   checkpoint(checkpoint: Checkpoint): Promise<void>;
   /** The record and its post (or void, where nothing is posted) in one transaction. A second settlement of a call is refused. */
   settle(settlement: Settlement): Promise<void>;
+  /**
+   * The end of a call of which it is not known whether its hold was kept. Nothing is posted, what it cost is absorbed; its
+   * record may come a little later than this resolves.
+   */
+  settleUnheld(settlement: Settlement): Promise<void>;
   /** The record of a call that never held anything. */
   append(record: CallRecord): Promise<void>;
   /**
@@ -102,7 +110,8 @@ export interface Ledger {
   topup(movement: Movement): Promise<AccountBalance>;
   /** A positive amount goes back to the account. */
   correct(movement: Movement): Promise<AccountBalance>;
-  readBalances(): Promise<readonly AccountBalance[]>;
+  /** Of every account, by id; or of the one, where there is one of that id. */
+  readBalances(account?: string): Promise<readonly AccountBalance[]>;
   /** False once writes fail: calls are then answered 503. */
   writable(): boolean;
 }

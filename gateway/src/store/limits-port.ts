@@ -42,9 +42,24 @@ export interface BindingCaps {
   readonly windowEndMs: number | null;
 }
 
+/** Whom a call is made for, and with what. */
+export interface CallSubjects {
+  readonly keyId: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  /** As the caller named him; null: nobody in particular. */
+  readonly endUser: string | null;
+  /** Every public name of the model: a rule under any of them binds it. */
+  readonly models: readonly string[];
+}
+
 /** What one call asks for. */
 export interface LimitClaim {
   readonly callId: string;
+  /** All that a budget could bind which is set while it runs. */
+  readonly subjects: CallSubjects;
+  /** Its arrival by the clock of windows, unix ms. */
+  readonly arrivedMs: number;
   readonly binding: readonly BindingCaps[];
   /** The prepaid account whose balance pays; null: postpaid. */
   readonly prepaidAccount: string | null;
@@ -52,6 +67,8 @@ export interface LimitClaim {
   readonly tokens: number;
   /** The hold, for budgets and the balance. */
   readonly amount: NanoUsd;
+  /** What each of them must have left before the hold; left out, or less than the amount: the amount. */
+  readonly room?: NanoUsd;
 }
 
 export type RefusalKind = 'requests' | 'tokens' | 'concurrency' | 'budget' | 'balance';
@@ -94,7 +111,7 @@ export interface BudgetReached {
   readonly amount: NanoUsd;
 }
 
-/** What the tightest limit of each sort leaves; null: there is no such limit. Times: unix ms when it is whole again. */
+/** What the tightest limit of each sort leaves; null: there is no such limit. Times: when it is whole again, on the clock of `LimitStore`. */
 export interface Standing {
   readonly requests: { readonly limit: number; readonly remaining: number; readonly resetMs: number } | null;
   readonly tokens: { readonly limit: number; readonly remaining: number; readonly resetMs: number } | null;
@@ -106,6 +123,7 @@ export interface BudgetState {
   readonly held: NanoUsd;
 }
 
+/** `nowMs`: unix ms on one clock that does not step, whatever becomes of the system's; windows come with the claim. */
 export interface LimitStore {
   /**
    * Takes all or nothing. A call id that is taken already is a fault and throws. A call of amount 0 passes every budget and
@@ -124,7 +142,15 @@ export interface LimitStore {
   release(callId: string, charged: NanoUsd, tokens: number, nowMs: number): boolean | Promise<boolean>;
   /** Money that came to a prepaid account (negative: left it) from outside of calls. Nothing where the balance is not seeded. */
   credit(account: string, amount: NanoUsd): void | Promise<void>;
-  /** What must be known before a budget or a balance binds: what the ledger has of it. Nothing where it is known. */
+  /**
+   * A budget that is not known is about to be read. Every running call of its subject that arrived within the window counts
+   * in it from now on, though it began before there was the budget. Answers those calls: what is read must be without them.
+   */
+  beginSeed(binding: BindingCaps): readonly string[] | Promise<readonly string[]>;
+  /**
+   * What must be known before a budget or a balance binds: what the ledger has of it. Nothing where it is known. What a call
+   * of the budget was charged that ended since `beginSeed`, or else since the budget was forgotten, is added.
+   */
   seedBudget(binding: BindingCaps, settled: NanoUsd): void | Promise<void>;
   seedBalance(account: string, available: NanoUsd): void | Promise<void>;
   /** The subject's rule has changed: its budget (of `ACCOUNT/*`: its end users') must be seeded anew before it admits. */

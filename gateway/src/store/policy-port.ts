@@ -4,7 +4,7 @@
  */
 import type { AccountMode } from './ledger-port.ts';
 import type { Caps, Subject } from './limits-port.ts';
-import type { StoredKey, StoredWorkspace } from './ports.ts';
+import type { HoldMode, StoredKey, StoredWorkspace } from './ports.ts';
 
 export interface StoredAccount {
   readonly id: string;
@@ -13,6 +13,8 @@ export interface StoredAccount {
   readonly markUpPpm: number;
   /** An IANA name: where the windows of its budgets begin and end. */
   readonly timeZone: string;
+  /** Null: as the configuration says. */
+  readonly holds: HoldMode | null;
   readonly createdAtMs: number;
 }
 

@@ -1,8 +1,12 @@
 /** Owns the interfaces through which the domain keeps things, and the shapes it keeps. Knows no database. */
-import type { Usage, UsageSource } from '../generation/usage.ts';
+import type { Usage, UsageFlag, UsageSource } from '../generation/usage.ts';
 
 export type Scope = 'inference' | 'usage' | 'admin';
 export type KeyStatus = 'active' | 'disabled' | 'revoked';
+
+/** `adaptive`: a stream holds slice by slice. `strict`: every call holds its worst case. */
+export const HOLD_MODES = ['adaptive', 'strict'] as const;
+export type HoldMode = (typeof HOLD_MODES)[number];
 
 /** A key as stored: never the secret, only its keyed hash (hex) and the last four characters. Times: unix ms. */
 export interface StoredKey {
@@ -22,6 +26,8 @@ export interface StoredKey {
   readonly scopes: readonly Scope[];
   /** Whether a call is refused for what a translation between the formats would drop. */
   readonly strict: boolean;
+  /** Null: as its account. */
+  readonly holds: HoldMode | null;
   readonly status: KeyStatus;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
@@ -64,6 +70,8 @@ export interface CallRecord {
   readonly finish_reason: string | null;
   readonly usage: Usage;
   readonly usage_source: UsageSource;
+  /** What is odd about upstream's numbers; null: nothing. */
+  readonly usage_flags: readonly UsageFlag[] | null;
   readonly price_version: string | null;
   readonly cost_nano_usd: string | null;
   readonly ttfb_ms: number | null;

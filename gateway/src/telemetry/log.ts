@@ -16,11 +16,23 @@ export function createLog(destination: number = 2): Log {
   );
 }
 
+/** Bounds what is remembered of what was said. */
+const MODELS_MAX = 10_000;
+
 /** What the line of a call says, as log entries. */
 export function createCallLog(log: Log): CallLog {
+  const unpriced = new Set<string>();
   return {
     fault: (requestId, message, cause) => log.error({ request_id: requestId, cause: describe(cause) }, message),
     alarm: (requestId, message) => log.error({ request_id: requestId, alarm: true }, cut(message)),
+    unpriced(requestId, model) {
+      if (unpriced.has(model) || unpriced.size >= MODELS_MAX) return;
+      unpriced.add(model);
+      log.warn(
+        { request_id: requestId, model: cut(model) },
+        'a model without a price answers calls, and nothing is charged for them: give it a price, or the price free',
+      );
+    },
     upstream: (requestId, provider, message) => log.warn({ request_id: requestId, provider }, cut(message)),
   };
 }

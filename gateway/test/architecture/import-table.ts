@@ -51,7 +51,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'billing/price-book.ts',
   ],
   // A catalogue entry carries a price.
-  catalog: [...FLOOR, 'billing/price.ts'],
+  catalog: [...FLOOR, 'billing/price.ts', 'billing/rates.ts', 'billing/fees.ts'],
   // A configuration names presets and carries prices and catalogue entries.
   config: [...FLOOR, 'providers/presets.ts', 'billing/price.ts', 'catalog'],
 

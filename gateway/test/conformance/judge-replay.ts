@@ -108,9 +108,14 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
     yield 'a void call has usage';
   if (record.cost_nano_usd !== costOf(usage))
     yield `record has cost ${record.cost_nano_usd}, expected ${costOf(usage)}`;
-  const recomputed = String(costNanoUsd(usage, parsePriceVersion(record.price_version ?? '')));
+  const recomputed = String(costNanoUsd(usageOfPrinted(usage), parsePriceVersion(record.price_version ?? '')));
   if (recomputed !== record.cost_nano_usd)
     yield `record has cost ${record.cost_nano_usd}, its price says ${recomputed}`;
+}
+
+/** A record's counters as the formula takes them. */
+function usageOfPrinted({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, ...apart }: Counters) {
+  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, apart };
 }
 
 /** Where two texts begin to differ. */

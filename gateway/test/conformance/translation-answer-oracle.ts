@@ -13,7 +13,10 @@ import { CONTEXT } from './translation-rig.ts';
 export type Form = 'plain' | 'streamed';
 
 /** An answer less what no format says alike: ids, upstream's own word for the finish. */
-export type ReadAnswer = Pick<Generation, 'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'complete'>;
+export type ReadAnswer = Pick<
+  Generation,
+  'model' | 'parts' | 'finish_reason' | 'stop_sequence' | 'usage' | 'usageFlags' | 'complete'
+>;
 
 const BYTES_PER_TOKEN = 4;
 const CUT: ReadonlySet<FinishReason> = new Set<FinishReason>(['length', 'context_window', 'refusal']);
@@ -57,7 +60,8 @@ export function stopReasonOf(answer: Generation): string {
 
 /** What the answer, written for a client of the format, is read as by the same format. */
 export function readBack(answer: Generation, format: ProtocolName, form: Form): ReadAnswer {
-  const common = { model: answer.model ?? CONTEXT.model, complete: true };
+  // Whatever upstream's numbers were, what is written of them adds up.
+  const common = { model: answer.model ?? CONTEXT.model, usageFlags: [], complete: true };
   if (format === 'messages') {
     const finish_reason = messagesFinish(answer);
     const stop_sequence = finish_reason === 'stop_sequence' ? answer.stop_sequence : null;
@@ -124,7 +128,10 @@ function chatFinish(answer: Generation, parts: readonly Part[]): FinishReason {
 
 function chatUsage(usage: Usage | null): Usage | null {
   if (usage === null) return null;
-  return { ...usage, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+  const { apart, ...tokens } = usage;
+  const { server_tools: _, ...media } = apart ?? {};
+  const merged = { ...tokens, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+  return Object.keys(media).length === 0 ? merged : { ...merged, apart: media };
 }
 
 /** Everything but what only another format's issuer can read. Reasoning without a signature has one of ours. */
@@ -159,6 +166,9 @@ function messagesFinish(answer: Generation): FinishReason {
   return known as FinishReason;
 }
 
+/** The kinds for which messages has a member; sound and images have none. */
+const MESSAGES_TOOLS = ['web_search', 'web_fetch'];
+
 /** Without counters of upstream's a byte count stands in. A stream's last word on usage does not divide cache writes. */
 export function messagesUsage({ usage, parts }: Generation, form: Form): Usage {
   if (usage === null) {
@@ -166,8 +176,11 @@ export function messagesUsage({ usage, parts }: Generation, form: Form): Usage {
     const output = Math.ceil(bytes / BYTES_PER_TOKEN);
     return { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output, reasoning: 0 };
   }
-  if (form === 'plain') return usage;
-  return { ...usage, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+  const { apart, ...tokens } = usage;
+  const ran = Object.entries(apart?.server_tools ?? {}).filter(([kind]) => MESSAGES_TOOLS.includes(kind));
+  const kept = ran.length === 0 ? tokens : { ...tokens, apart: { server_tools: Object.fromEntries(ran) } };
+  if (form === 'plain') return kept;
+  return { ...kept, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
 }
 
 function bytesOf(part: Part): number {

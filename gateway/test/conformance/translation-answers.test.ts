@@ -141,6 +141,15 @@ describe.skipIf(exchanges === null)(`recorded answers in both formats ${RECORDIN
       // OpenRouter's citation quotes its source, in a member that OpenAI's has not.
       'parts of openai-chat/0017 to chat, plain',
       'parts of openai-chat/0017 to chat, streamed',
+      // Perplexity names the class of a request, by which its fee is; OpenAI's usage has no member for it.
+      'usage of openai-chat/0177 to chat, plain',
+      'usage of openai-chat/0177 to chat, streamed',
+      'usage of openai-chat/0210 to chat, plain',
+      'usage of openai-chat/0210 to chat, streamed',
+      'usage of openai-chat/0276 to chat, plain',
+      'usage of openai-chat/0276 to chat, streamed',
+      'usage of openai-chat/0322 to chat, plain',
+      'usage of openai-chat/0322 to chat, streamed',
       // Upstream named no model, so the one that was asked for is shown.
       'model of openai-chat/0699 to chat, plain',
       'model of openai-chat/0699 to chat, streamed',

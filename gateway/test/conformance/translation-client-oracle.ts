@@ -57,6 +57,7 @@ function wantedCompletion(answer: Generation, form: Form): Json {
   const { parts } = readBack(answer, 'chat', form);
   const said = (kind: string) => parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
   const { usage } = answer;
+  const media = usage?.apart ?? {};
   const cached = (usage?.cache_read ?? 0) + (usage?.cache_write_5m ?? 0) + (usage?.cache_write_1h ?? 0);
   return {
     choices: 1,
@@ -78,10 +79,19 @@ function wantedCompletion(answer: Generation, form: Form): Json {
       prompt_tokens_details: {
         cached_tokens: usage.cache_read,
         cache_write_tokens: usage.cache_write_5m + usage.cache_write_1h,
+        ...wantedMedia((media.audio_input ?? 0) + (media.audio_cache_read ?? 0), media.image_input),
       },
-      completion_tokens_details: { reasoning_tokens: usage.reasoning },
+      completion_tokens_details: {
+        reasoning_tokens: usage.reasoning,
+        ...wantedMedia(media.audio_output, media.image_output),
+      },
     },
   };
+}
+
+/** Named only where there is any. */
+function wantedMedia(audio_tokens = 0, image_tokens = 0): Json {
+  return { ...(audio_tokens === 0 ? {} : { audio_tokens }), ...(image_tokens === 0 ? {} : { image_tokens }) };
 }
 
 function foundInMessage({ answer, inputs }: ClientReading): Json {
@@ -100,6 +110,8 @@ function foundInMessage({ answer, inputs }: ClientReading): Json {
       usage.cache_creation_input_tokens,
       usage.output_tokens,
       object(usage.output_tokens_details)?.thinking_tokens,
+      object(usage.server_tool_use)?.web_search_requests ?? 0,
+      object(usage.server_tool_use)?.web_fetch_requests ?? 0,
     ],
   };
 }
@@ -113,6 +125,7 @@ function foundBlock(block: Json, input: string | undefined): unknown {
 
 function wantedMessage(answer: Generation, form: Form): Json {
   const usage = messagesUsage(answer, form);
+  const ran = usage.apart?.server_tools ?? {};
   const stop_reason = stopReasonOf(answer);
   return {
     id: `msg_${CONTEXT.id}`,
@@ -122,7 +135,15 @@ function wantedMessage(answer: Generation, form: Form): Json {
     stop_reason,
     stop_sequence: stop_reason === 'stop_sequence' ? answer.stop_sequence : null,
     explanation: stop_reason === 'refusal' ? answer.explanation : null,
-    usage: [usage.input, usage.cache_read, usage.cache_write_5m + usage.cache_write_1h, usage.output, usage.reasoning],
+    usage: [
+      usage.input,
+      usage.cache_read,
+      usage.cache_write_5m + usage.cache_write_1h,
+      usage.output,
+      usage.reasoning,
+      ran.web_search ?? 0,
+      ran.web_fetch ?? 0,
+    ],
   };
 }
 

@@ -108,8 +108,8 @@ function passAnswer(answer: Generation, { format, form, cuts }: AnswerLeg): Gene
 
 /** What of an answer the tables speak of; chat's citations are offsets into the whole, which translation-answers.test.ts judges. */
 function told(answer: ReadAnswer, format: ProtocolName): ReadAnswer {
-  const { model, parts, finish_reason, stop_sequence, usage, complete } = answer;
-  const kept = { model, parts, finish_reason, stop_sequence, usage, complete };
+  const { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete } = answer;
+  const kept = { model, parts, finish_reason, stop_sequence, usage, usageFlags, complete };
   return format === 'chat' ? withoutCitations(kept) : kept;
 }
 
@@ -121,7 +121,12 @@ function essence({ parts, usage }: Generation) {
     return [[part.id, part.name, json === '' ? '{}' : json]];
   });
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-  const tokens = usage && { ...usage, cache_write_5m: usage.cache_write_5m + usage.cache_write_1h, cache_write_1h: 0 };
+  const { apart: _, ...counters } = usage ?? { cache_write_5m: 0, cache_write_1h: 0 };
+  const tokens = usage && {
+    ...counters,
+    cache_write_5m: usage.cache_write_5m + usage.cache_write_1h,
+    cache_write_1h: 0,
+  };
   return { calls, text, tokens };
 }
 

@@ -9,7 +9,7 @@ import { pointAt } from '../harness/point-at.ts';
 import { startGateway } from '../harness/start-gateway.ts';
 import { type Asking, ask, EXHAUSTIVE, isComplete, PROTOCOLS, recordsById } from './calls.ts';
 
-const ROUNDS = EXHAUSTIVE ? 15 : 3;
+const ROUNDS = EXHAUSTIVE ? 15 : 1;
 const CALLERS = 200;
 const COMPLETE_BEFORE_KILL = 300;
 

@@ -1,21 +1,27 @@
-/** Shows what happens where records cannot be written: calls are refused as ours, streams end in-band, and it passes. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+/**
+ * Shows what happens where records cannot be written: calls are refused as ours, and it passes. Open streams end whole where
+ * the spool takes their end, over a kill too; where it does not, they end in-band.
+ */
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { eventually } from '../harness/eventually.ts';
 import { pointAt } from '../harness/point-at.ts';
+import { startGateway } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
-import { ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
+import { type Answer, ask, endsInError, hasTerminal, PROTOCOLS, recordsById } from './calls.ts';
 
 /** The kernel's bound on the size of a file stands in for a full disk: it can be set and lifted while the process runs. */
 const canBound = Bun.which('prlimit') !== null;
 if (!canBound) console.log('disk full: skipped, there is no prlimit on this machine');
 
 let pair: Pair;
-beforeAll(async () => {
+beforeEach(async () => {
   pair = await startPair((url) =>
     pointAt(url, { chat: ['chat-now', 'chat-long'], messages: ['messages-now', 'messages-long'] }),
   );
 });
-afterAll(() => pair.stop());
+afterEach(() => pair.stop());
 
 function boundFiles(soft: string): void {
   const { exitCode, stderr } = Bun.spawnSync([
@@ -25,6 +31,42 @@ function boundFiles(soft: string): void {
     `--fsize=${soft}:unlimited`,
   ]);
   if (exitCode !== 0) throw new Error(`prlimit: ${stderr}`);
+}
+
+/** Beyond the spool's room, so that it is written in the bound, and below where the database writes next. */
+const SPOOL_BYTES = 1_048_576;
+const LOG_BYTES = 2 * SPOOL_BYTES;
+
+/** Somebody's writes make the database's log so long that whatever the gateway adds to it lies beyond the bound. */
+function lengthenLog(): void {
+  const database = new Database(join(pair.gateway.dataDir, 'tollgate.db'));
+  database.run('PRAGMA busy_timeout = 5000');
+  database.run('PRAGMA wal_autocheckpoint = 0');
+  database.run('CREATE TABLE filler (bytes BLOB)');
+  database.run(`INSERT INTO filler VALUES (zeroblob(${LOG_BYTES}))`);
+  database.run('DROP TABLE filler');
+  database.close();
+}
+
+/** Two streams that run while the disk fills; answers them whole. */
+async function streamIntoFullDisk(): Promise<Answer[]> {
+  const { fake, gateway } = pair;
+  for (const protocol of PROTOCOLS) fake.script(`${protocol}-long`, { answer: 'long:60', delayBetweenEventsMs: 30 });
+  const streams = PROTOCOLS.map((protocol) => ask(gateway, { protocol, model: `${protocol}-long`, stream: true }));
+  await fake.waitFor((call) => call.eventsSent >= 3, { count: streams.length });
+  lengthenLog();
+  boundFiles(String(SPOOL_BYTES));
+  return Promise.all(streams);
+}
+
+async function expectBilledOnce(answers: readonly Answer[]): Promise<void> {
+  const records = await recordsById(pair.gateway);
+  for (const [index, { status, text, requestId }] of answers.entries()) {
+    const protocol = PROTOCOLS[index] ?? 'chat';
+    expect([status, endsInError(protocol, text), hasTerminal(protocol, text)]).toEqual([200, false, true]);
+    expect(records.get(requestId)).toMatchObject({ status: 200, error: null, usage_source: 'upstream' });
+  }
+  expect(await pair.gateway.run('verify')).toMatchObject({ status: 0 });
 }
 
 const readyStatus = async () => (await fetch(`${pair.gateway.url}/readyz`)).status;
@@ -62,6 +104,49 @@ test.skipIf(!canBound)(
     const after = await ask(gateway, { protocol: 'chat', model: 'chat-now', stream: false });
     expect(after.status).toBe(200);
     expect((await recordsById(gateway)).get(after.requestId)?.error).toBe(null);
+  },
+  30_000,
+);
+
+test.skipIf(!canBound)(
+  `${canBound ? '' : 'skipped, no prlimit: '}streams that run while the disk fills end whole, and are in the ledger once there is room`,
+  async () => {
+    const answers = await streamIntoFullDisk();
+    expect(await readyStatus()).toBe(503);
+    boundFiles('unlimited');
+    await eventually(
+      'the gateway to be ready again',
+      async () => ((await readyStatus()) === 200 ? true : null),
+      15_000,
+    );
+    await expectBilledOnce(answers);
+  },
+  30_000,
+);
+
+test.skipIf(!canBound)(
+  `${canBound ? '' : 'skipped, no prlimit: '}a kill between the spool and the ledger loses no such stream, and bills none twice`,
+  async () => {
+    const answers = await streamIntoFullDisk();
+    const { gateway, fake } = pair;
+    gateway.signal('SIGKILL');
+    await gateway.exited;
+    const next = await startGateway({
+      config: pointAt(fake.url, { chat: ['chat-now'], messages: ['messages-now'] }),
+      dataDir: gateway.dataDir,
+    });
+    try {
+      pair = { ...pair, gateway: next };
+      await expectBilledOnce(answers);
+    } finally {
+      pair = {
+        ...pair,
+        async stop() {
+          await next.stop();
+          await fake.stop();
+        },
+      };
+    }
   },
   30_000,
 );

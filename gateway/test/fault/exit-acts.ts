@@ -95,13 +95,6 @@ export async function act(cell: Cell, caller: Caller, fake: FakeUpstream): Promi
       client.leave('rst');
       return UNSEEN;
     }
-    case 'leave-sent': {
-      const client = await connectRaw(caller.url);
-      const head = { authorization: `Bearer ${caller.key}`, 'idempotency-key': 'a-name' };
-      client.send(rawRequest('POST', PATHS[cell.protocol], body, head));
-      client.leave('rst');
-      return UNSEEN;
-    }
     case 'leave-waiting': {
       const client = await open(caller, cell, body);
       await untilServed(fake, cell);

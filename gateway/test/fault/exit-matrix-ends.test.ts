@@ -34,8 +34,8 @@ const CELLS = listCells([WAITING, LONG, SHORT]);
 let rig: ExitRig;
 beforeEach(async () => {
   rig = await startExitRig(CELLS, { drain: '0s', drain_streams: '500ms' });
-});
-afterEach(() => rig.stop());
+}, 30_000);
+afterEach(() => rig.stop(), 30_000);
 
 const costOf = ({ input, output }: RecordLine) => input * PRICE_NANO.input + output * PRICE_NANO.output;
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   };
   await Promise.all(Array.from({ length: LANES }, lane));
 }, 60_000);
-afterAll(() => rig.stop());
+afterAll(() => rig.stop(), 30_000);
 
 function slowness({ ending }: Cell): number {
   return ending.act === 'stop-reading' ? 1 : 0;

@@ -19,8 +19,6 @@ export type Act =
   /** Asks while another call of the same key runs; the second call is judged. */
   | 'read-beside'
   | 'leave-uploading'
-  /** Leaves as soon as its body is sent, while the call's idempotency key is being kept. */
-  | 'leave-sent'
   /** Leaves once upstream has the call. */
   | 'leave-waiting'
   /** Leaves once the client has seen the last of what upstream sends. */

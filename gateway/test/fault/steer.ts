@@ -10,6 +10,8 @@ export interface Order {
   readonly offsetMs?: number;
   /** Ends every thread but the main one, as a fault in it would. */
   readonly endThreads?: boolean;
+  /** From now on every thread that is started ends at once, or, false, lives again. */
+  readonly stillborn?: boolean;
 }
 
 export interface Steering {

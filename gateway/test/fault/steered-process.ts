@@ -1,20 +1,22 @@
 /**
- * Owns what a test can do to a gateway from inside of its process: set its clock off, end its worker threads. Loaded before
- * the program (`BUN_OPTIONS=--preload=…`); obeys the file that `TOLLGATE_TEST_STEERING` names at each SIGUSR2.
+ * Owns what a test can do to a gateway from inside of its process: set its clock off, end its worker threads, keep new ones
+ * from living. Loaded before the program (`BUN_OPTIONS=--preload=…`); obeys the file that `TOLLGATE_TEST_STEERING` names at each SIGUSR2.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Order } from './steer.ts';
 
 const orders = process.env.TOLLGATE_TEST_STEERING;
 const trueNow = Date.now;
 const Thread = globalThis.Worker;
 const threads: Worker[] = [];
 let offsetMs = 0;
+let stillborn = false;
 
 if (orders !== undefined) {
   Date.now = () => trueNow() + offsetMs;
   globalThis.Worker = class extends Thread {
-    constructor(...given: ConstructorParameters<typeof Worker>) {
-      super(...given);
+    constructor(...[program, settings]: ConstructorParameters<typeof Worker>) {
+      super(stillborn ? URL.createObjectURL(new Blob(['process.exit(1)'])) : program, settings);
       threads.push(this);
     }
   };
@@ -23,8 +25,9 @@ if (orders !== undefined) {
 
 /** The order's number goes to the file beside it once it is carried out. */
 function obey(file: string): void {
-  const order = JSON.parse(readFileSync(file, 'utf8')) as { number: number; offsetMs?: number; endThreads?: boolean };
+  const order = JSON.parse(readFileSync(file, 'utf8')) as Order & { readonly number: number };
   offsetMs = order.offsetMs ?? offsetMs;
+  stillborn = order.stillborn ?? stillborn;
   if (order.endThreads === true) for (const thread of threads.splice(0)) thread.terminate();
   writeFileSync(`${file}.done`, String(order.number));
 }

@@ -7,7 +7,7 @@ import { control } from '../http-contract/make-key.ts';
 import { burst, type Shot } from './burst.ts';
 import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid, topUp, verified } from './money-rig.ts';
 
-const ROUNDS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 20 : 2;
+const ROUNDS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 20 : 1;
 const LANES = 40;
 const TOKENS = 40;
 const COST = 200_000n;

@@ -2,12 +2,18 @@
 
 /** One call that arrived; it streams until `finish` or until the other side leaves. */
 export interface GatedCall {
+  /** What was asked for, parsed. */
+  readonly body: unknown;
   /** Says so many more words of four bytes, each `tok `. */
   say(words: number): void;
   /** Says so many tokens of our estimate, four bytes each, in one event. */
   blurt(tokens: number): void;
+  /** Says so many words and ends well, all in one write; usage says as many tokens. */
+  pour(words: number): void;
   /** Ends the stream well; usage says `outputTokens`. */
   finish(outputTokens: number): void;
+  /** Ends it before its end. */
+  breakOff(): void;
   /** Resolves once the caller has closed. */
   readonly left: Promise<void>;
 }
@@ -73,19 +79,25 @@ export function startGatedUpstream(): GatedUpstream {
     idleTimeout: 0,
     async fetch(request) {
       const speaker = new URL(request.url).pathname.endsWith('/messages') ? MESSAGES : CHAT;
-      await request.arrayBuffer();
+      const asked: unknown = await request.json();
       const left = Promise.withResolvers<void>();
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
           send(speaker.begin);
           const call: GatedCall = {
+            body: asked,
             say: (words) => send(speaker.word(WORD).repeat(words)),
             blurt: (tokens) => send(speaker.word('blurt...'.repeat(Math.ceil(tokens / 2)))),
+            pour(words) {
+              send(speaker.word(WORD).repeat(words) + speaker.end(words));
+              controller.close();
+            },
             finish(outputTokens) {
               send(speaker.end(outputTokens));
               controller.close();
             },
+            breakOff: () => controller.close(),
             left: left.promise,
           };
           const next = waiting.shift();

@@ -120,10 +120,9 @@ for (const { side, host, words } of PATHS) {
       const text = await client.end();
       await call.left;
       const { record, money } = await expectStopped(customer, client.requestId, side, text);
-      expect(wordsIn(text)).toBeGreaterThanOrEqual(2_000);
-      expect(wordsIn(text)).toBeLessThanOrEqual(SLICE_TOKENS);
-      expect(record.usage.output).toBe(2_100);
-      // Half a slice was left, and what was produced beyond the slice is within it.
+      expect(wordsIn(text)).toBe(SLICE_TOKENS);
+      // The first word that nothing covered was read, and no other; half a slice was left to pay it from.
+      expect(record.usage.output).toBe(SLICE_TOKENS + 1);
       expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
     });
 
@@ -143,6 +142,30 @@ for (const { side, host, words } of PATHS) {
       expect(money).toEqual({ available: 0n, held: 0n, charged: balance, absorbed: costOf(record) - balance });
       expect(money.absorbed).toBeGreaterThan(0n);
       expect(money.absorbed).toBeLessThanOrEqual(SLICE);
+    });
+
+    test('whose whole answer comes in one write is forwarded, read and charged as far as it is held for', async () => {
+      const balance = firstHold(host) + SLICE / 8n;
+      const customer = await newPrepaid(gateway, balance);
+      const { client, call } = await start(customer, side, host);
+      call.pour(10_000);
+      const text = await client.end();
+      const { record, money } = await expectStopped(customer, client.requestId, side, text);
+      expect(wordsIn(text)).toBe(SLICE_TOKENS);
+      // The first word that nothing covered was read, and no other.
+      expect(record.usage.output).toBe(SLICE_TOKENS + 1);
+      expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
+    });
+
+    test('whose whole answer comes in one write comes whole where it can be paid', async () => {
+      const customer = await newPrepaid(gateway, 1_000_000_000n);
+      const { client, call } = await start(customer, side, host);
+      call.pour(10_000);
+      const text = await client.end();
+      expect(hasTerminal(side, text)).toBe(true);
+      expect(wordsIn(text)).toBe(10_000);
+      const charged = INPUT * BigInt(INPUT_TOKENS) + OUTPUT * 10_000n;
+      expect(await moneyOf(gateway, customer)).toMatchObject({ held: 0n, charged, absorbed: 0n });
     });
 
     test('that was refused early goes on once money came', async () => {

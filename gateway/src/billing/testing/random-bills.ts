@@ -3,6 +3,7 @@
  * digits of the price texts, apart from the parser and the formula under test.
  */
 import type { Usage } from '../../generation/usage.ts';
+import { apartOf } from '../../generation/usage-apart.ts';
 import { parseConfigPrice } from '../config-price.ts';
 import { costNanoUsd } from '../cost.ts';
 import { parsePriceVersion, withMarkUp } from '../price.ts';
@@ -10,8 +11,23 @@ import { parsePriceVersion, withMarkUp } from '../price.ts';
 /** A decimal as its whole part and its millionths. */
 type Digits = readonly [whole: number, millionths: number];
 
-const RATES = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
+const RATES = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'audio_input',
+  'audio_cache_read',
+  'audio_output',
+  'image_input',
+  'image_output',
+] as const;
 type Written = Readonly<Record<(typeof RATES)[number], Digits>>;
+
+const TOOLS = ['web_search', 'web_fetch'] as const;
+type Fees = Readonly<Record<(typeof TOOLS)[number], Digits>>;
 
 /** What billing so many calls came to. Parts of a USD × 10⁻¹⁸ are what a rate in pico-USD and a ppm make. */
 export interface BillTally {
@@ -21,6 +37,8 @@ export interface BillTally {
   readonly ties: number;
   readonly tiered: number;
   readonly markedUp: number;
+  /** With sound, images or tools that ran upstream. */
+  readonly apart: number;
   /** Sum of the bills − sum of the fractions, and the most it may be: half a nano-dollar each. USD × 10⁻¹⁸. */
   readonly drift: bigint;
   readonly driftMax: bigint;
@@ -28,49 +46,81 @@ export interface BillTally {
 
 const NANO = 1_000_000_000n;
 const HALF_NANO = NANO / 2n;
+/** Reading a price takes longer than a bill. */
+const CALLS_PER_PRICE = 4;
 
 /** Bills `calls` random calls; the same ones for the same seed on every machine. */
 export function billRandomCalls(calls: number, seed: number): BillTally {
   const random = randomNumbers(seed);
   const faults: string[] = [];
-  let [ties, tiered, markedUp, drift] = [0, 0, 0, 0n];
+  let [ties, tiered, markedUp, apart, drift] = [0, 0, 0, 0, 0n];
+  let terms = randomTerms(random);
   for (let call = 0; call < calls; call++) {
-    const [base, long] = [writeRates(random), writeRates(random)];
-    const above = 1 + random(6_000_000);
-    const ppm = random(3) === 0 ? random(2_000_000) - 1_000_000 : 0;
-    const tiers = [{ above, ...renderRates(long) }];
-    const price = withMarkUp(parseConfigPrice({ ...renderRates(base), tiers }), ppm);
+    if (call % CALLS_PER_PRICE === 0) terms = randomTerms(random);
+    const { base, long, above, fees, ppm, price, reread } = terms;
     const usage = randomUsage(random);
     const inTier = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h > above;
     const nano = costNanoUsd(usage, price);
-    const exact = exactCost(usage, inTier ? long : base, ppm);
+    const exact = exactCost(usage, inTier ? long : base, fees, ppm);
     const error = nano * NANO - exact;
     if (error <= -HALF_NANO || error > HALF_NANO)
       faults.push(`call ${call}: ${nano} nano-USD for ${exact} × 10⁻¹⁸ USD`);
-    if (costNanoUsd(usage, parsePriceVersion(price.version)) !== nano) faults.push(`call ${call}: ${price.version}`);
+    if (costNanoUsd(usage, reread) !== nano) faults.push(`call ${call}: ${price.version}`);
     if (faults.length > 5) break;
     ties += error === HALF_NANO ? 1 : 0;
     tiered += inTier ? 1 : 0;
     markedUp += ppm === 0 ? 0 : 1;
+    apart += usage.apart === undefined ? 0 : 1;
     drift += error;
   }
-  return { faults, ties, tiered, markedUp, drift, driftMax: HALF_NANO * BigInt(calls) };
+  return { faults, ties, tiered, markedUp, apart, drift, driftMax: HALF_NANO * BigInt(calls) };
 }
 
-function exactCost(usage: Usage, rates: Written, ppm: number): bigint {
-  const counts = { ...usage, output: usage.output - usage.reasoning };
-  const pico = RATES.reduce((sum, member) => {
-    const [whole, millionths] = rates[member];
-    return sum + BigInt(counts[member]) * (BigInt(whole) * 1_000_000n + BigInt(millionths));
-  }, 0n);
-  return pico * BigInt(1_000_000 + ppm);
+/** A price with the digits it was written with, and what its version text gives back. */
+function randomTerms(random: (below: number) => number) {
+  const [base, long] = [writeRates(random), writeRates(random)];
+  const above = 1 + random(6_000_000);
+  const ppm = random(3) === 0 ? random(2_000_000) - 1_000_000 : 0;
+  const fees: Fees = { web_search: writeDigits(random), web_fetch: writeDigits(random) };
+  const tiers = [{ above, ...renderRates(long) }];
+  const per_1000_requests = { web_search: renderDigits(fees.web_search), web_fetch: renderDigits(fees.web_fetch) };
+  const price = withMarkUp(parseConfigPrice({ ...renderRates(base), tiers, per_1000_requests }), ppm);
+  return { base, long, above, fees, ppm, price, reread: parsePriceVersion(price.version) };
 }
 
-/** Every eighth call is tiny: there the rounding is most of the bill. */
+/** Each token once, at the rate of what it is: a part is taken out of its whole. */
+function exactCost(usage: Usage, rates: Written, fees: Fees, ppm: number): bigint {
+  const { apart = {} } = usage;
+  const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = apart;
+  const counts = {
+    ...usage,
+    input: usage.input - audio_input - image_input,
+    cache_read: usage.cache_read - audio_cache_read,
+    output: usage.output - usage.reasoning - audio_output - image_output,
+    audio_input,
+    audio_cache_read,
+    audio_output,
+    image_input,
+    image_output,
+  };
+  const tokens = RATES.reduce((sum, member) => sum + BigInt(counts[member]) * millionths(rates[member]), 0n);
+  const requests = TOOLS.reduce(
+    // A millionth of a USD for 1,000 requests is 10⁻⁹ USD for one: a thousand pico-USD.
+    (sum, kind) => sum + BigInt(apart.server_tools?.[kind] ?? 0) * millionths(fees[kind]) * 1_000n,
+    0n,
+  );
+  return (tokens + requests) * BigInt(1_000_000 + ppm);
+}
+
+function millionths([whole, part]: Digits): bigint {
+  return BigInt(whole) * 1_000_000n + BigInt(part);
+}
+
+/** Every eighth call is tiny: there the rounding is most of the bill. Every third has more than text. */
 function randomUsage(random: (below: number) => number): Usage {
   const most = random(8) === 0 ? 10 : 2_000_000;
   const [plain, reasoning] = [random(most / 10), random(most / 40)];
-  return {
+  const usage = {
     input: random(most),
     cache_read: random(most),
     cache_write_5m: random(most),
@@ -78,30 +128,37 @@ function randomUsage(random: (below: number) => number): Usage {
     output: plain + reasoning,
     reasoning,
   };
+  if (random(3) !== 0) return usage;
+  const audio_input = random(usage.input + 1);
+  const audio_output = random(plain + 1);
+  const apart = apartOf(
+    {
+      audio_input,
+      audio_cache_read: random(usage.cache_read + 1),
+      audio_output,
+      image_input: random(usage.input - audio_input + 1),
+      image_output: random(plain - audio_output + 1),
+    },
+    TOOLS.map((kind) => [kind, random(20)]),
+  );
+  return apart === undefined ? usage : { ...usage, apart };
 }
 
 function writeRates(random: (below: number) => number): Written {
-  const digits = (): Digits => [random(100), random(1_000_000)];
-  return {
-    input: digits(),
-    cache_read: digits(),
-    cache_write_5m: digits(),
-    cache_write_1h: digits(),
-    output: digits(),
-    reasoning: digits(),
-  };
+  return Object.fromEntries(RATES.map((member) => [member, writeDigits(random)])) as Written;
 }
 
-function renderRates(rates: Written) {
-  const text = (member: (typeof RATES)[number]) => `${rates[member][0]}.${String(rates[member][1]).padStart(6, '0')}`;
-  return {
-    input: text('input'),
-    cache_read: text('cache_read'),
-    cache_write_5m: text('cache_write_5m'),
-    cache_write_1h: text('cache_write_1h'),
-    output: text('output'),
-    reasoning: text('reasoning'),
-  };
+function writeDigits(random: (below: number) => number): Digits {
+  return [random(100), random(1_000_000)];
+}
+
+function renderRates(rates: Written): Record<keyof Written, string> {
+  const texts = RATES.map((member) => [member, renderDigits(rates[member])]);
+  return Object.fromEntries(texts) as Record<keyof Written, string>;
+}
+
+function renderDigits([whole, part]: Digits): string {
+  return `${whole}.${String(part).padStart(6, '0')}`;
 }
 
 /** xorshift32, over the whole part of `below`: the same numbers on every run and machine. */

@@ -17,7 +17,14 @@ export interface MemoryDisk {
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
 }
 
-const ACCOUNT: StoredAccount = { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 0 };
+const ACCOUNT: StoredAccount = {
+  id: 'default',
+  mode: 'postpaid',
+  markUpPpm: 0,
+  timeZone: 'UTC',
+  holds: null,
+  createdAtMs: 0,
+};
 const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
 
 /** The balance of an account that nothing has moved. */
@@ -48,7 +55,8 @@ export function createMemoryDisk(): MemoryDisk {
     ledger: {
       topup: (movement) => move(disk, movement, movement.amount),
       correct: (movement) => move(disk, movement, 0n),
-      readBalances: async () => [...disk.balances.values()],
+      readBalances: async (account) =>
+        [...disk.balances.values()].filter((balance) => account === undefined || balance.account === account),
     },
   };
   return disk;

@@ -7,7 +7,9 @@ import { createMemoryLimits, type MemoryLimits } from '../../store/limits/memory
 import type { BindingCaps, BudgetState, LimitStore } from '../../store/limits-port.ts';
 import { bind, claim, START_MS, totalOf } from '../../store/testing/sample-claims.ts';
 import { CallMoney } from '../call-money.ts';
+import { draftRecord } from '../draft-record.ts';
 import { createNotedLedger, type NotedLedger } from './noted-ledger.ts';
+import { routedCall } from './routed-call.ts';
 
 /** A nano-dollar for each token, in and out. */
 export const NANO_PER_TOKEN = parseConfigPrice({ input: '0.001', output: '0.001' });
@@ -53,7 +55,9 @@ export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
   if (admitted.kind === 'refused') throw new Error(`the cap ${cap} does not cover the hold ${slice.amount}`);
   const { admission } = admitted;
   const ledger = createNotedLedger();
-  const money = new CallMoney({ admission, ledger, price, wish, slice, durable: plan.durable ?? Promise.resolve() });
+  const draft = draftRecord(routedCall({ price }).call, price?.version ?? null);
+  const durable = plan.durable ?? Promise.resolve();
+  const money = new CallMoney({ admission, ledger, price, wish, slice, draft, durable, brokenAnswers: 'bill' });
   return { money, admission, ledger, budget: () => readNow(store, binding) };
 }
 
@@ -66,6 +70,7 @@ function readNow(store: MemoryLimits, binding: BindingCaps): BudgetState | null 
 function answeringLater(store: LimitStore): LimitStore {
   return {
     ...store,
+    beginSeed: async (binding) => store.beginSeed(binding),
     acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),

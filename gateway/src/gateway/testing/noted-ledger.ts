@@ -33,6 +33,10 @@ export function createNotedLedger(): NotedLedger {
       await keep('settle', `${record.request_id} posted ${posted} released ${released} absorbed ${absorbed}`);
       records.push(record);
     },
+    async settleUnheld({ record, posted, released, absorbed }) {
+      kept.push(`settle ${record.request_id} unheld posted ${posted} released ${released} absorbed ${absorbed}`);
+      records.push(record);
+    },
     append: unasked,
     async abandon(call_id) {
       kept.push(`abandon ${call_id}`);

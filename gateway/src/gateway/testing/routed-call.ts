@@ -2,12 +2,14 @@
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
+import type { Defaults } from '../../config/config.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { chatCompletions } from '../../protocols/chat-completions/index.ts';
 import type { RequestFacts } from '../../protocols/request-facts.ts';
 import type { Route } from '../../routing/route.ts';
 import { traitsOf } from '../../routing/upstream-traits.ts';
+import type { HoldMode } from '../../store/ports.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { startJsonScan } from '../../wire/json-scan.ts';
 import { openCall } from '../call.ts';
@@ -25,11 +27,19 @@ export interface CallPlan {
   /** Of the model; null: nobody knows. */
   readonly outputTokensMax?: number | null;
   readonly desk?: MoneyDesk;
+  /** The body; left out: the model alone. */
+  readonly body?: string;
+  /** What the key or its account says of holds; left out: neither says anything. */
+  readonly holds?: HoldMode;
+  readonly hiddenReasoning?: Route['hiddenReasoning'];
+  readonly defaults?: Partial<Defaults>;
+  /** Takes what is logged of models without a price. */
+  readonly onUnpriced?: (model: string) => void;
 }
 
-/** A call of key_1 for the model `m`, in the chat format. Of the gate there is the money desk alone. */
+/** A call of key_1 for the model `m`, in the chat format. Of the gate there is what money needs. */
 export function routedCall(plan: CallPlan): RoutedCall {
-  const outline = outlineOf('{"model":"m"}');
+  const outline = outlineOf(plan.body ?? '{"model":"m"}');
   const call = openCall('chat', new Headers(plan.headers));
   call.principal = principalOf(plan);
   call.facts = {
@@ -42,31 +52,47 @@ export function routedCall(plan: CallPlan): RoutedCall {
     mediaParts: 0,
     outputTokensMax: 1_000,
     answers: 1,
+    apart: undefined,
     ...plan.facts,
   };
   const route = routeOf(plan);
   call.route = route;
-  const gate: Pick<Gate, 'desk'> | null = plan.desk === undefined ? null : { desk: plan.desk };
+  const gate: MoneyGate | null = plan.desk === undefined ? null : gateOf(plan, plan.desk);
   return { call, gate: gate as Gate, protocol: chatCompletions, route, outline };
 }
 
-function principalOf({ mode = 'postpaid', markUpPpm = 0 }: CallPlan): Principal {
+/** As much of a gate as money needs. */
+interface MoneyGate extends Pick<Gate, 'desk'> {
+  readonly settings: { readonly config: { readonly defaults: Defaults } };
+  readonly log: Pick<Gate['log'], 'unpriced'>;
+}
+
+function gateOf({ defaults, onUnpriced }: CallPlan, desk: MoneyDesk): MoneyGate {
+  return {
+    desk,
+    settings: { config: { defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill', ...defaults } } },
+    log: { unpriced: (_, model) => onUnpriced?.(model) },
+  };
+}
+
+function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Principal {
   const all = compileModelPatterns(null);
   return {
     keyId: 'key_1',
     keyName: 'first',
     accountId: 'default',
-    account: { id: 'default', mode, markUpPpm, timeZone: 'UTC', createdAtMs: 0 },
+    account: { id: 'default', mode, markUpPpm, timeZone: 'UTC', holds: null, createdAtMs: 0 },
     workspaceId: 'default',
     scopes: ['inference'],
     strict: false,
+    holds: holds ?? null,
     ranges: null,
     keyAllows: all,
     workspaceAllows: all,
   };
 }
 
-function routeOf({ price, outputTokensMax = null }: CallPlan): Route {
+function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never' }: CallPlan): Route {
   const protocols = ['chat', 'messages'] as const;
   const target = {
     provider: { kind: 'demo', name: 'lab', protocols },
@@ -80,6 +106,7 @@ function routeOf({ price, outputTokensMax = null }: CallPlan): Route {
     protocols,
     upstream: { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols },
     traits: { ...traitsOf(target, null), outputTokensMax },
+    hiddenReasoning,
     catalog: null,
     prices: bookOf(price === undefined ? parseConfigPrice({ input: '0.001', output: '0.001' }) : price),
   };

@@ -20,6 +20,10 @@ export const KEY_SCHEMAS: OpenapiPart = {
       scopes: listOf(words(['inference', 'usage', 'admin'], 'One scope.'), 'What the key may be used for.'),
       models: orNull(listOf(text('A name; * stands for any run of characters.'), 'The models it may use.')),
       strict: flag('A call is refused for what a translation between the formats would drop.'),
+      holds: words(
+        ['adaptive', 'strict'],
+        'Of a balance or a budget: a stream holds slice by slice, or every call its worst case.',
+      ),
       expires_at: orNull(time('When the key ends.')),
       limits: listOf(
         refTo('KeyLimit'),
@@ -37,6 +41,7 @@ export const KEY_SCHEMAS: OpenapiPart = {
       'scopes',
       'models',
       'strict',
+      'holds',
       'expires_at',
       'limits',
     ],

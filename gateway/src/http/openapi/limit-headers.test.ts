@@ -32,7 +32,7 @@ describe.each([
     'and what is sent %d ms before a reset fits what they say',
     (spanMs) => {
       const left = { limit: 5, remaining: 0, resetMs: NOW_MS + spanMs };
-      const sent = limitHeaders({ requests: left, tokens: left }, protocol, NOW_MS);
+      const sent = limitHeaders({ requests: left, tokens: left }, protocol, NOW_MS, NOW_MS);
       expect(Object.keys(sent).sort()).toEqual([...names].sort());
       for (const [name, value] of Object.entries(sent)) {
         const { schema } = document.components.headers[name];

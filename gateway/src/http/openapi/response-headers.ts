@@ -54,6 +54,11 @@ export const HEADERS: OpenapiPart = {
     description: 'Members of the request that the translation into the format of the provider had to leave out.',
     schema: text('Their names, with commas between them.'),
   },
+  'x-tollgate-cut': {
+    description:
+      'The answer in one piece ends where the balance or a budget did not cover more of it; its finish reason is that of a limit of tokens.',
+    schema: { const: 'insufficient_quota' },
+  },
   'x-should-retry': {
     description: '`false` where the same request would be refused again; absent where the status says what to do.',
     schema: { enum: ['true', 'false'] },
@@ -96,7 +101,7 @@ export function limitHeaders(protocol: ProtocolName): OpenapiPart {
 export function answerHeaders(protocol: ProtocolName): OpenapiPart {
   return {
     ...CALL_HEADERS,
-    ...pick('x-tollgate-dropped', 'x-tollgate-replayed', 'x-tollgate-replayed-request-id'),
+    ...pick('x-tollgate-dropped', 'x-tollgate-cut', 'x-tollgate-replayed', 'x-tollgate-replayed-request-id'),
     ...limitHeaders(protocol),
   };
 }

@@ -2,9 +2,8 @@
  * Owns reading the deltas of a stream, or the one message of an answer in one piece, as events. What a record is, and when
  * the stream ends, is the callers' to say. Wire reference A.6, A.7, C.3 and C.4.
  */
-import type { FinishReason, GenerationEvent } from '../../generation/event.ts';
+import { type FinishReason, type GenerationEvent, usageEvent } from '../../generation/event.ts';
 import type { Citation } from '../../generation/part.ts';
-import type { Usage } from '../../generation/usage.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import { parseAnnotations, withinPart } from './annotations.ts';
 import { EventQueue } from './event-queue.ts';
@@ -12,7 +11,7 @@ import { findError } from './find-error.ts';
 import { readFinishWord } from './finish-words.ts';
 import { piecesOf, reasoningOf, type TextKind } from './text-pieces.ts';
 import { ToolCallReader } from './tool-call-reader.ts';
-import { readUsage } from './usage.ts';
+import { readToldUsage } from './usage.ts';
 
 export class AnswerReader {
   readonly queue = new EventQueue();
@@ -39,9 +38,9 @@ export class AnswerReader {
   /** Reads a chunk, or an answer in one piece: `member` is where its choices have what was said. */
   readChunk(chunk: JsonObject, member: 'delta' | 'message'): void {
     const choice = firstChoice(chunk.choices);
-    const usage = usageOf(chunk);
-    if (!this.#started && (choice !== null || usage !== null || asText(chunk.id) !== null)) this.#start(chunk);
-    if (usage !== null) this.queue.add({ kind: 'usage', usage });
+    const told = readToldUsage(chunk);
+    if (!this.#started && (choice !== null || told !== null || asText(chunk.id) !== null)) this.#start(chunk);
+    if (told !== null) this.queue.add(usageEvent(told));
     if (choice === null) return;
     this.#hasChoice = true;
     const error = findError(choice, '');
@@ -53,8 +52,8 @@ export class AnswerReader {
 
   /** Upstream failed: what it had counted, and the error. */
   fail(chunk: JsonObject, error: GenerationEvent): void {
-    const usage = usageOf(chunk);
-    if (usage !== null) this.queue.add({ kind: 'usage', usage });
+    const told = readToldUsage(chunk);
+    if (told !== null) this.queue.add(usageEvent(told));
     this.queue.add(error);
   }
 
@@ -151,11 +150,6 @@ export class AnswerReader {
     if (this.#refused) return 'refusal';
     return word === 'stop' && this.#stopText !== null ? 'stop_sequence' : 'stop';
   }
-}
-
-/** Groq puts it into a member of its own. */
-function usageOf(chunk: JsonObject): Usage | null {
-  return readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage);
 }
 
 /** The first choice; one that says it is another is none, though it stands first. */

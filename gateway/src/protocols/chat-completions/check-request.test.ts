@@ -113,6 +113,14 @@ describe('the facts of a chat body', () => {
     expect(checkRequest(outlineOf(given), CONTEXT).inputBytes).toBe(JSON.stringify(given).length - mediaBytes);
   });
 
+  test('say whether sound or images come, or may come', () => {
+    const apartOf = (members: object) => checkRequest(outlineOf(body(members)), CONTEXT).apart;
+    const heard = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'y' } }] }];
+    expect(apartOf({ messages: heard })).toMatchObject({ mediaInput: true, mediaOutput: false });
+    expect(apartOf({ modalities: ['text', 'audio'] })).toMatchObject({ mediaInput: true, mediaOutput: true });
+    for (const modalities of [undefined, null, ['text'], 'audio']) expect(apartOf({ modalities })).toBeUndefined();
+  });
+
   test('name no end user where there is none', () => {
     expect(checkRequest(outlineOf(body({ user: '' })), CONTEXT).endUser).toBeNull();
     expect(checkRequest(outlineOf(body({})), CONTEXT)).toMatchObject({

@@ -13,6 +13,7 @@ import { checkArray, checkBoolean, checkInteger, checkKind, checkNumber, checkTe
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyPart } from '../media-tally.ts';
+import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
 const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
@@ -57,6 +58,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     mediaParts: media.parts,
     outputTokensMax: givenNumber(root, 'max_completion_tokens') ?? givenNumber(root, 'max_tokens'),
     answers: givenNumber(root, 'n') ?? 1,
+    apart: findApart({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Protocol } from '../protocol.ts';
 import { checkRequest } from './check-request.ts';
 import { codec } from './codec.ts';
+import { startFold } from './fold-stream.ts';
 import { ChatStreamObserver } from './observe-stream.ts';
 import { readAnswer } from './read-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
@@ -12,6 +13,8 @@ export const chatCompletions: Protocol = {
   checkRequest,
   readAnswer,
   startObserver: (settings) => new ChatStreamObserver(settings),
+  startFold,
+  cutReason: 'length',
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,

@@ -2,7 +2,7 @@
  * Owns what the chunks of a chat-completions stream tell: usage, finish reasons, errors, the one id. Only observes, with
  * the mends of the contract: the usage chunk nobody asked for is withheld, missing or changing ids become one.
  */
-import type { Usage } from '../../generation/usage.ts';
+import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
@@ -11,7 +11,7 @@ import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
 import { readSteps } from './read-steps.ts';
 import { ChatGrammar } from './stream-grammar.ts';
-import { readUsage } from './usage.ts';
+import { readToldUsage } from './usage.ts';
 
 const DONE = '[DONE]';
 const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
@@ -25,7 +25,7 @@ export class ChatStreamObserver implements StreamObserver {
   readonly #seen = new Set<number>();
   readonly #done = new Set<number>();
   #id: string | null = null;
-  #usage: Usage | null = null;
+  #told: ToldUsage | null = null;
   #finishReason: string | null = null;
   #model: string | null = null;
   #outputBytes = 0;
@@ -44,8 +44,9 @@ export class ChatStreamObserver implements StreamObserver {
 
   facts(): AnswerFacts {
     return {
-      usage: this.#usage,
-      usageSoFar: this.#usage,
+      usage: this.#told?.usage ?? null,
+      usageFlags: this.#told?.flags ?? NO_FLAGS,
+      usageSoFar: this.#told?.usage ?? null,
       finish_reason: this.#finishReason,
       model: this.#model,
       outputBytes: this.#outputBytes + this.#skimmer.heldBytes,
@@ -66,8 +67,8 @@ export class ChatStreamObserver implements StreamObserver {
 
   #observeChunk(record: SseRecord, chunk: JsonObject): RecordVerdict {
     const choices = asArray(chunk.choices);
-    const usage = readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage);
-    this.#usage = usage ?? this.#usage;
+    const told = readToldUsage(chunk);
+    this.#told = told ?? this.#told;
     this.#model = asText(chunk.model) ?? this.#model;
     const error = chunk.error ?? (record.event === 'error' ? chunk : null);
     if (error !== null && error !== undefined && error !== false && error !== '') {
@@ -77,14 +78,14 @@ export class ChatStreamObserver implements StreamObserver {
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));
     this.#watchOrder(chunk);
-    const isUsageChunk = choices.length === 0 && (usage !== null || asObject(chunk.usage) !== null);
+    const isUsageChunk = choices.length === 0 && (told !== null || asObject(chunk.usage) !== null);
     if (isUsageChunk && this.#settings.withholdUsage) return 'withhold';
     const mended = this.#mendId(record, chunk);
     if (mended !== null) {
       this.replacement = mended;
       return 'replace';
     }
-    if (choices.length === 1 && usage === null) this.#learn(asObject(choices[0]), chunk, record);
+    if (choices.length === 1 && told === null) this.#learn(asObject(choices[0]), chunk, record);
     return 'pass';
   }
 

@@ -1,7 +1,8 @@
 /** Owns what a chat-completions answer in one piece tells of itself. Changes no byte of it. */
+import { NO_FLAGS } from '../../generation/usage.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerReading } from '../protocol.ts';
-import { readUsage } from './usage.ts';
+import { readToldUsage } from './usage.ts';
 
 /** `answer` is the parsed body of a 200. Some hosts answer 200 with an error inside; that is no answer. */
 export function readAnswer(answer: unknown): AnswerReading {
@@ -15,11 +16,13 @@ export function readAnswer(answer: unknown): AnswerReading {
     return { kind: 'nonsense', message: 'the answer has no choices' };
   }
   const choices = asArray(body.choices);
-  const usage = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
+  const told = readToldUsage(body);
+  const usage = told?.usage ?? null;
   return {
     kind: 'answer',
     facts: {
       usage,
+      usageFlags: told?.flags ?? NO_FLAGS,
       usageSoFar: usage,
       finish_reason: asText(asObject(choices[0])?.finish_reason),
       model: asText(body.model),

@@ -9,7 +9,7 @@ import { parseAnswer } from './parse-answer.ts';
 import { startStreamParser } from './parse-stream.ts';
 import { renderAnswer } from './render-answer.ts';
 import { CONTEXT, eventsOf, render } from './testing/chat-stream.ts';
-import { readUsage } from './usage.ts';
+import { readToldUsage } from './usage.ts';
 
 const recordings = loadRecordings({ api: 'openai-chat' });
 if (recordings === null) console.log(`chat answers: skipped ${RECORDINGS_ABSENT}`);
@@ -83,9 +83,7 @@ describe.skipIf(recordings === null)(`recorded answers ${RECORDINGS_ABSENT}`, ()
       };
       const events = eventsOf(text);
       const answer = foldGeneration(events);
-      const usage = chunks
-        .map((chunk) => readUsage(chunk.usage) ?? readUsage(asObject(chunk.x_groq)?.usage))
-        .findLast((one) => one !== null);
+      const usage = chunks.map((chunk) => readToldUsage(chunk)?.usage ?? null).findLast((one) => one !== null);
       const last = events.at(-1)?.kind;
       if (FAILED.has(id)) expect([id, last]).toEqual([id, 'error']);
       else expect([id, last, joined(events)]).toEqual([id, 'end', wanted]);

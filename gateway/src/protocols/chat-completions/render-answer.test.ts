@@ -17,7 +17,7 @@ function generation(
   finish_reason: FinishReason | null = 'stop',
   more: Partial<Generation> = {},
 ): Generation {
-  const rest = { stop_sequence: null, reported: null, explanation: null, usage: USAGE, complete: true };
+  const rest = { stop_sequence: null, reported: null, explanation: null, usage: USAGE, usageFlags: [], complete: true };
   return { id: 'u1', model: 'm', parts, finish_reason, ...rest, ...more };
 }
 
@@ -130,6 +130,10 @@ describe('a rendered answer', () => {
 
 test('vector 17, the other way: counters that exclude one another become inclusive', () => {
   const usage = { input: 50, cache_read: 900, cache_write_5m: 20, cache_write_1h: 30, output: 9, reasoning: 4 };
+  expect(renderUsage({ ...usage, apart: { audio_input: 2, audio_cache_read: 3, image_output: 1 } })).toMatchObject({
+    prompt_tokens_details: { audio_tokens: 5 },
+    completion_tokens_details: { image_tokens: 1 },
+  });
   expect(renderUsage(usage)).toEqual({
     prompt_tokens: 1000,
     completion_tokens: 9,
@@ -146,7 +150,7 @@ test('counters that were written are read back, with all cache writes as short o
       const output = spoken + reasoning;
       const usage = { input, cache_read: read, cache_write_5m: short, cache_write_1h: long, output, reasoning };
       const back = { ...usage, cache_write_5m: short + long, cache_write_1h: 0 };
-      expect(readUsage(renderUsage(usage))).toEqual(back);
+      expect(readUsage(renderUsage(usage))).toEqual({ usage: back, flags: [] });
     }),
   );
 });

@@ -256,6 +256,7 @@ test('a whole answer told as events is a stream too', () => {
     reported: null,
     explanation: null,
     usage: USAGE,
+    usageFlags: [],
     complete: true,
   });
   const { written, renderer } = render(events, { ...CONTEXT, wantsUsage: true });

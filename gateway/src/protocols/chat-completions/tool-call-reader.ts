@@ -172,7 +172,7 @@ export class ToolCallReader {
 }
 
 /** A different id is a different call; without one, a different name is. Without an index, any name begins a call. */
-function goesOn(call: Call, claim: Claim, hasIndex: boolean): boolean {
+export function goesOn(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: boolean): boolean {
   if (claim.id !== null && call.id !== null) return claim.id === call.id;
   if (claim.name === null || call.name === null) return true;
   return claim.name === call.name && (hasIndex || claim.id !== null);

@@ -116,4 +116,21 @@ describe('the facts of a messages body', () => {
     const mediaBytes = media.reduce((sum, block) => sum + JSON.stringify(block).length, 0);
     expect(checkRequest(outlineOf(given), CONTEXT).inputBytes).toBe(JSON.stringify(given).length - mediaBytes);
   });
+
+  test('say which tools may run upstream, and how often', () => {
+    const requestsOf = (...tools: unknown[]) =>
+      Object.fromEntries(checkRequest(outlineOf(body({ tools })), CONTEXT).apart?.toolRequests ?? []);
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    expect(requestsOf({ ...search, max_uses: 3 }, { name: 'mine', input_schema: {} })).toEqual({ web_search: 3 });
+    expect(requestsOf(search, { type: 'web_fetch_20250910', max_uses: 0 })).toEqual({ web_search: 10, web_fetch: 0 });
+    expect(requestsOf({ ...search, max_uses: 3 }, { ...search, max_uses: 4 })).toEqual({ web_search: 7 });
+    for (const max_uses of [-1, 1.5, 'x', null])
+      expect(requestsOf({ ...search, max_uses })).toEqual({ web_search: 10 });
+    expect(requestsOf({ ...search, max_uses: 1e9 })).toEqual({ web_search: 1000 });
+    expect(requestsOf({ type: 'custom', name: 'a' }, { type: 'Web Search_20250305' }, { type: 7 })).toEqual({});
+  });
+
+  test('have nothing beside text where there is nothing', () => {
+    expect(checkRequest(outlineOf(body({ tools: [{ name: 'mine' }] })), CONTEXT).apart).toBeUndefined();
+  });
 });

@@ -14,6 +14,7 @@ import { checkArray, checkBoolean, checkInteger, checkKind, checkText, refuse } 
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
+import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
 
@@ -58,6 +59,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     mediaParts: media.parts,
     outputTokensMax: (outputLimit === undefined ? undefined : numberValue(outputLimit)) ?? null,
     answers: 1,
+    apart: findApart({ mediaParts: media.parts, tools: member(root, 'tools') }),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Protocol } from '../protocol.ts';
 import { checkRequest } from './check-request.ts';
 import { codec } from './codec.ts';
+import { startFold } from './fold-stream.ts';
 import { MessagesStreamObserver } from './observe-stream.ts';
 import { readAnswer } from './read-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
@@ -12,6 +13,8 @@ export const messages: Protocol = {
   checkRequest,
   readAnswer,
   startObserver: () => new MessagesStreamObserver(),
+  startFold,
+  cutReason: 'max_tokens',
   renderError,
   renderStreamError,
   keepAlive: KEEP_ALIVE,

@@ -1,4 +1,5 @@
 /** Owns what the events of a messages stream tell: usage, stop reason, errors, the end. Only observes. */
+import { NO_FLAGS } from '../../generation/usage.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asObject, asText, type JsonObject, parseObject, textBytes } from '../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
@@ -6,7 +7,7 @@ import { RecordSkimmer } from '../record-template.ts';
 import { generatedBytes, statusOfType } from './read-answer.ts';
 import { readStep } from './read-step.ts';
 import { MessagesGrammar } from './stream-grammar.ts';
-import { EMPTY_TALLY, tallyUsage, type UsageTally, usageOf } from './usage.ts';
+import { EMPTY_TALLY, tallyUsage, toldUsageOf, type UsageTally } from './usage.ts';
 
 const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];
 
@@ -23,9 +24,12 @@ export class MessagesStreamObserver implements StreamObserver {
   disorders = 0;
 
   facts(): AnswerFacts {
+    const told = toldUsageOf(this.#tally);
+    const usage = told?.usage ?? null;
     return {
-      usage: this.#stopReason === null ? null : usageOf(this.#tally),
-      usageSoFar: usageOf(this.#tally),
+      usage: this.#stopReason === null ? null : usage,
+      usageFlags: told?.flags ?? NO_FLAGS,
+      usageSoFar: usage,
       finish_reason: this.#stopReason,
       model: this.#model,
       outputBytes: this.#outputBytes + this.#skimmer.heldBytes,

@@ -1,8 +1,8 @@
 /** Owns collecting why the answer stopped, and what it used, from a message and the deltas on it: later values overwrite. */
-import type { GenerationEvent } from '../../generation/event.ts';
+import { type GenerationEvent, usageEvent } from '../../generation/event.ts';
 import { asObject, asText, type JsonObject } from '../json.ts';
 import { parseStopReason } from './stop-reasons.ts';
-import { EMPTY_TALLY, tallyUsage, usageOf } from './usage.ts';
+import { EMPTY_TALLY, tallyUsage, toldUsageOf } from './usage.ts';
 
 export class FinishParser {
   #tally = EMPTY_TALLY;
@@ -17,8 +17,8 @@ export class FinishParser {
     this.#explanation = asText(asObject(reasons?.stop_details)?.explanation) ?? this.#explanation;
     if (asObject(usage) === null) return [];
     this.#tally = tallyUsage(this.#tally, usage);
-    const counters = usageOf(this.#tally);
-    return counters === null ? [] : [{ kind: 'usage', usage: counters }];
+    const told = toldUsageOf(this.#tally);
+    return told === null ? [] : [usageEvent(told)];
   }
 
   finish(): GenerationEvent {

@@ -1,7 +1,8 @@
 /** Owns what a messages answer in one piece tells of itself. Changes no byte of it. */
+import { NO_FLAGS } from '../../generation/usage.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerReading } from '../protocol.ts';
-import { EMPTY_TALLY, tallyUsage, usageOf } from './usage.ts';
+import { EMPTY_TALLY, tallyUsage, toldUsageOf } from './usage.ts';
 
 /** `answer` is the parsed body of a 200. */
 export function readAnswer(answer: unknown): AnswerReading {
@@ -16,11 +17,13 @@ export function readAnswer(answer: unknown): AnswerReading {
     };
   }
   if (!Array.isArray(body.content)) return { kind: 'nonsense', message: 'the answer has no content' };
-  const usage = usageOf(tallyUsage(EMPTY_TALLY, body.usage));
+  const told = toldUsageOf(tallyUsage(EMPTY_TALLY, body.usage));
+  const usage = told?.usage ?? null;
   return {
     kind: 'answer',
     facts: {
       usage,
+      usageFlags: told?.flags ?? NO_FLAGS,
       usageSoFar: usage,
       finish_reason: asText(body.stop_reason),
       model: asText(body.model),

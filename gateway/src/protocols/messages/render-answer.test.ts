@@ -18,6 +18,7 @@ const generation: Generation = {
   reported: 'stop',
   explanation: null,
   usage,
+  usageFlags: [],
   complete: true,
 };
 const render = (more: Partial<Generation>) => JSON.parse(renderAnswer({ ...generation, ...more }, CONTEXT).json);

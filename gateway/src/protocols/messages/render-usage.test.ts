@@ -10,12 +10,22 @@ test('vector 17: 900 cached and 50 written of a prompt of 1000 (bug: CLIProxyAPI
     completion_tokens: 5,
     prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 50 },
   };
-  expect(renderDeltaUsage(readUsage(chat) ?? ZERO_USAGE)).toMatchObject({
+  expect(renderDeltaUsage(readUsage(chat)?.usage ?? ZERO_USAGE)).toMatchObject({
     input_tokens: 50,
     cache_read_input_tokens: 900,
     cache_creation_input_tokens: 50,
     output_tokens: 5,
   });
+});
+
+test('searches and fetches have their member, other kinds and sound have none', () => {
+  const rendered = (apart: Usage['apart']) => renderDeltaUsage({ ...ZERO_USAGE, input: 9, ...(apart && { apart }) });
+  expect(rendered({ audio_input: 4, server_tools: { web_search: 2, code_execution: 1 } })).toMatchObject({
+    input_tokens: 9,
+    server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
+  });
+  expect(rendered({ server_tools: { code_execution: 1 } })).toMatchObject({ server_tool_use: null });
+  expect(rendered(undefined)).toMatchObject({ server_tool_use: null });
 });
 
 test('an estimate does not say how cache writes split', () => {

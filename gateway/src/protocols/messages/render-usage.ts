@@ -43,8 +43,14 @@ export function renderDeltaUsage(usage: Usage): { readonly [member: string]: Wri
     cache_read_input_tokens: usage.cache_read,
     output_tokens: usage.output,
     output_tokens_details: { thinking_tokens: usage.reasoning },
-    server_tool_use: null,
+    server_tool_use: renderToolUse(usage),
   };
+}
+
+/** The format has members for two kinds; null where neither was used. */
+function renderToolUse({ apart }: Usage): WritableJson {
+  const { web_search = 0, web_fetch = 0 } = apart?.server_tools ?? {};
+  return web_search + web_fetch === 0 ? null : { web_search_requests: web_search, web_fetch_requests: web_fetch };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Tests of usage.ts: the last value wins, cache writes are told apart by their time, iterations replace totals. */
 import { describe, expect, test } from 'bun:test';
-import { EMPTY_TALLY, tallyUsage, usageOf } from './usage.ts';
+import { EMPTY_TALLY, tallyUsage, toldUsageOf, usageOf } from './usage.ts';
 
 /** The counters after these usage objects, in their order. */
 function tallied(...usages: readonly unknown[]) {
@@ -51,6 +51,28 @@ describe('the usage of an answer', () => {
   });
 });
 
+describe('tools that ran upstream', () => {
+  const totals = { input_tokens: 3, output_tokens: 4 };
+
+  test('are counted by kind, the last number of each, 0 too', () => {
+    const first = { ...totals, server_tool_use: { web_search_requests: 1, web_fetch_requests: 2 } };
+    const last = { server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 } };
+    expect(tallied(first)?.apart).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
+    expect(tallied(first, last)?.apart).toEqual({ server_tools: { web_search: 3 } });
+    expect(tallied(first, { server_tool_use: null })?.apart).toEqual({ server_tools: { web_search: 1, web_fetch: 2 } });
+  });
+
+  test('are kept where the tokens are those of iterations, and are nothing where none ran', () => {
+    const iterations = [totals, totals].map((one) => ({ type: 'message', ...one }));
+    const server_tool_use = { web_search_requests: 2, tool_search_requests: 1 };
+    expect(tallied({ ...totals, iterations, server_tool_use })).toMatchObject({
+      input: 6,
+      apart: { server_tools: { web_search: 2, tool_search: 1 } },
+    });
+    expect(tallied({ ...totals, server_tool_use: { web_search_requests: 0 } })).not.toHaveProperty('apart');
+  });
+});
+
 describe('the usage of a stream', () => {
   test('overwrites with every later number, adds nothing, and keeps what is null', () => {
     const start = { input_tokens: 50, output_tokens: 1, cache_read_input_tokens: 8 };
@@ -98,5 +120,31 @@ describe('iterations', () => {
   test('inside iterations are not followed', () => {
     const nested = one('message', 1, 1, { iterations: [one('message', 50, 50), one('message', 50, 50)] });
     expect(tallied({ ...totals, iterations: [nested, nested] })).toMatchObject({ input: 2, output: 2 });
+  });
+});
+
+describe('what is odd about the usage', () => {
+  const main = { input_tokens: 10, output_tokens: 20 };
+  const iteration = { type: 'message', input_tokens: 10, output_tokens: 20, cache_read_input_tokens: 5 };
+
+  test.each([
+    ['nothing', main, []],
+    ['thinking within the output', { ...main, output_tokens_details: { thinking_tokens: 20 } }, []],
+    ['more thinking than output', { ...main, output_tokens_details: { thinking_tokens: 21 } }, ['reasoning']],
+    [
+      'more written for an hour than written',
+      { ...main, cache_creation: { ephemeral_1h_input_tokens: 1 } },
+      ['cached'],
+    ],
+    ['totals that leave out an iteration', { ...main, iterations: [iteration, iteration] }, []],
+    ['more input than all iterations', { ...main, input_tokens: 21, iterations: [iteration, iteration] }, ['sum']],
+    ['more output than all iterations', { ...main, output_tokens: 41, iterations: [iteration, iteration] }, ['sum']],
+    [
+      'more read from a cache than in all iterations',
+      { ...main, cache_read_input_tokens: 11, iterations: [iteration, iteration] },
+      ['sum'],
+    ],
+  ] as const)('%s', (_, usage, flags) => {
+    expect(toldUsageOf(tallyUsage(EMPTY_TALLY, usage))?.flags).toEqual([...flags]);
   });
 });

@@ -1,6 +1,8 @@
-/** Owns the reading of a messages `usage` object into disjoint counters. Source: wire reference B.6 and C.7. */
-import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+/** Owns the reading of a messages `usage` object into disjoint counters, and what is odd about it. Source: wire reference B.6 and C.7. */
+import { NO_FLAGS, type ToldUsage, type Usage, type UsageFlag, ZERO_USAGE } from '../../generation/usage.ts';
+import { apartOf, type ServerTools } from '../../generation/usage-apart.ts';
 import { asArray, asCount, asObject, type JsonObject } from '../json.ts';
+import { readServerToolUse } from '../server-tools.ts';
 
 /** Counters of a stream arrive in pieces: `message_start` and then cumulative totals; null: not said yet. */
 export interface UsageTally {
@@ -12,6 +14,8 @@ export interface UsageTally {
   readonly reasoning: number;
   /** The sum over `iterations` where the answer took several; it replaces the totals, which leave some of them out. */
   readonly iterated: Usage | null;
+  /** Requests of tools that ran upstream; null: none was named. The totals have those of all iterations. */
+  readonly tools: ServerTools | null;
   /** A counter was negative or not an integer: nothing of it holds. */
   readonly invalid: boolean;
 }
@@ -24,6 +28,7 @@ export const EMPTY_TALLY: UsageTally = {
   cache_write_1h: 0,
   reasoning: 0,
   iterated: null,
+  tools: null,
   invalid: false,
 };
 
@@ -42,6 +47,7 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
     cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
     reasoning: counter(asObject(usage.output_tokens_details)?.thinking_tokens, tally.reasoning),
     iterated: sumIterations(usage.iterations) ?? tally.iterated,
+    tools: tallyTools(tally.tools, usage.server_tool_use),
     invalid: tally.invalid || input === 'invalid' || output === 'invalid',
   };
 }
@@ -50,9 +56,9 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
 export function usageOf(tally: UsageTally): Usage | null {
   if (tally.invalid || tally.input === null || tally.output === null) return null;
   if (tally.iterated !== null)
-    return { ...tally.iterated, reasoning: Math.min(tally.reasoning, tally.iterated.output) };
+    return withTools({ ...tally.iterated, reasoning: Math.min(tally.reasoning, tally.iterated.output) }, tally);
   const cache_write_1h = Math.min(tally.cache_write_1h, tally.cache_write);
-  return {
+  const counters = {
     input: tally.input,
     cache_read: tally.cache_read,
     cache_write_5m: tally.cache_write - cache_write_1h,
@@ -60,6 +66,42 @@ export function usageOf(tally: UsageTally): Usage | null {
     output: tally.output,
     reasoning: Math.min(tally.reasoning, tally.output),
   };
+  return withTools(counters, tally);
+}
+
+function withTools(counters: Usage, { tools }: UsageTally): Usage {
+  if (tools === null) return counters;
+  const apart = apartOf({}, Object.entries(tools));
+  return apart === undefined ? counters : { ...counters, apart };
+}
+
+function tallyTools(before: ServerTools | null, value: unknown): ServerTools | null {
+  const named = readServerToolUse(value);
+  return named.length === 0 ? before : { ...before, ...Object.fromEntries(named) };
+}
+
+/** As `usageOf`, with what is odd about it. */
+export function toldUsageOf(tally: UsageTally): ToldUsage | null {
+  const usage = usageOf(tally);
+  return usage === null ? null : { usage, flags: flagsOf(tally, usage) };
+}
+
+function flagsOf(
+  { input, output, cache_read, cache_write, cache_write_1h, reasoning, iterated }: UsageTally,
+  usage: Usage,
+) {
+  let flags: readonly UsageFlag[] = NO_FLAGS;
+  // Totals may leave out what some iterations used; they cannot have more than all of them.
+  const exceeds =
+    iterated !== null &&
+    ((input ?? 0) > iterated.input ||
+      (output ?? 0) > iterated.output ||
+      cache_read > iterated.cache_read ||
+      cache_write > iterated.cache_write_5m + iterated.cache_write_1h);
+  if (exceeds) flags = [...flags, 'sum'];
+  if (cache_write_1h > cache_write) flags = [...flags, 'cached'];
+  if (reasoning > usage.output) flags = [...flags, 'reasoning'];
+  return flags;
 }
 
 /**

@@ -17,6 +17,8 @@ export interface WindowState {
   held: bigint;
   /** False: it must be seeded before it admits; running calls go on with what was known. */
   known: boolean;
+  /** What calls were charged that ended since it was begun to be read; else since it was forgotten. */
+  missed: bigint;
   /** How many of the marks it has reached. */
   marks: number;
 }
@@ -45,16 +47,29 @@ export function currentWindow(windows: WindowState[], binding: BudgetBinding): W
     return found;
   }
   const { window } = binding.caps.budget;
-  const goesOn = windows.some(
-    ({ known, endMs, window: before }) =>
-      known && before === window && endMs !== null && endMs <= binding.windowStartMs,
-  );
+  const ofSort = windows.filter((before) => before.window === window);
+  // A window before one that was open: the clock was set back, and what was settled in it may have been let go.
+  const isLatest = ofSort.every(({ startMs }) => startMs < binding.windowStartMs);
+  const goesOn =
+    isLatest && ofSort.some(({ known, endMs }) => known && endMs !== null && endMs <= binding.windowStartMs);
   return goesOn ? addWindow(windows, binding, 0n) : null;
 }
 
 export function findWindow(windows: readonly WindowState[], binding: BudgetBinding): WindowState | undefined {
   const { windowStartMs, caps } = binding;
   return windows.find(({ startMs, window }) => startMs === windowStartMs && window === caps.budget.window);
+}
+
+/** The window that is about to be seeded; null: it is known. */
+export function beginWindow(windows: WindowState[], binding: BudgetBinding): WindowState | null {
+  let found = findWindow(windows, binding);
+  if (found?.known === true) return null;
+  if (found === undefined) {
+    found = addWindow(windows, binding, 0n);
+    found.known = false;
+  }
+  found.missed = 0n;
+  return found;
 }
 
 /** Makes a window known, where it is not. What it has reached by then was told before, or never will be. */
@@ -64,7 +79,7 @@ export function seedWindow(windows: WindowState[], binding: BudgetBinding, settl
     addWindow(windows, binding, settled);
   } else if (!found.known) {
     found.cap = binding.caps.budget.amount;
-    found.settled = settled;
+    found.settled = settled + found.missed;
     found.known = true;
     found.marks = marksReached(found);
   }
@@ -74,13 +89,26 @@ function addWindow(windows: WindowState[], binding: BudgetBinding, settled: bigi
   const { subject, windowStartMs, windowEndMs, caps } = binding;
   const { window, amount } = caps.budget;
   const added = { subject, window, startMs: windowStartMs, endMs: windowEndMs, cap: amount, settled, held: 0n };
-  const state: WindowState = { ...added, known: true, marks: 0 };
+  const state: WindowState = { ...added, known: true, missed: 0n, marks: 0 };
   state.marks = marksReached(state);
   // Calls that hold of a window that is let go keep it by themselves.
   if (windows.length >= WINDOWS_KEPT) windows.shift();
   windows.push(state);
   windows.sort((one, other) => one.startMs - other.startMs);
   return state;
+}
+
+/** What is known of it is not to be trusted any more: it is to be seeded. */
+export function forgetWindow(window: WindowState): void {
+  if (window.known) window.missed = 0n;
+  window.known = false;
+}
+
+/** A call that held `held` of it ended and was charged so much. */
+export function settleInWindow(window: WindowState, held: bigint, charged: bigint): void {
+  window.held -= held;
+  window.settled += charged;
+  if (!window.known) window.missed += charged;
 }
 
 /** Nano-USD that can still be held; below 0 where the cap was lowered. */

@@ -1,7 +1,7 @@
 /** Owns what one running call holds of its subjects, budgets and balance: taking it, taking more money, giving it all back. */
 import { type Bucket, correct, newBucket, type Taken, take, takenOf } from '../../admission/gcra.ts';
-import type { LimitClaim } from '../limits-port.ts';
-import { roomOf, type WindowState } from './budget-window.ts';
+import { type CallSubjects, endUserSubject, type LimitClaim, type Subject } from '../limits-port.ts';
+import { roomOf, settleInWindow, type WindowState } from './budget-window.ts';
 import type { SubjectState } from './subject-book.ts';
 import type { Place } from './weigh-claim.ts';
 
@@ -19,10 +19,11 @@ interface TakenTokens {
 
 export interface Holding {
   readonly subjects: readonly SubjectState[];
-  readonly budgets: readonly WindowState[];
+  budgets: readonly WindowState[];
   readonly balance: Balance | null;
   readonly tokens: readonly TakenTokens[];
   amount: bigint;
+  readonly claim: LimitClaim;
   readonly leaseEndsMs: number;
 }
 
@@ -60,10 +61,45 @@ export function takeAll(
       budgets.push(budget);
     }
   }
-  const taken = { subjects, budgets: budgets ?? NO_BUDGETS, balance, tokens: tokens ?? NO_TOKENS, leaseEndsMs };
+  const taken = { subjects, budgets: budgets ?? NO_BUDGETS, balance, tokens: tokens ?? NO_TOKENS, claim, leaseEndsMs };
   const holding: Holding = { ...taken, amount: 0n };
   holdMore(holding, claim.amount);
   return holding;
+}
+
+/** Whether the call counts in the window, though it may have begun before there was the budget. */
+export function countsIn({ claim }: Holding, { subject, startMs, endMs }: WindowState): boolean {
+  const { subjects, arrivedMs } = claim;
+  return startMs <= arrivedMs && (endMs === null || arrivedMs < endMs) && isMadeFor(subjects, subject);
+}
+
+function isMadeFor({ keyId, workspaceId, accountId, endUser, models }: CallSubjects, { kind, id }: Subject): boolean {
+  switch (kind) {
+    case 'key':
+      return keyId === id;
+    case 'workspace':
+      return workspaceId === id;
+    case 'account':
+      return accountId === id;
+    case 'model':
+      return models.includes(id);
+    case 'end_user':
+      return endUser !== null && endUserSubject(accountId, endUser).id === id;
+  }
+}
+
+/** What the call holds counts in the budget from now on; a window of the same budget that was let go is not counted on. */
+export function joinBudget(holding: Holding, budget: WindowState): void {
+  if (holding.budgets.includes(budget)) return;
+  const others = holding.budgets.filter(
+    ({ subject, window, startMs }) =>
+      window !== budget.window ||
+      startMs !== budget.startMs ||
+      subject.kind !== budget.subject.kind ||
+      subject.id !== budget.subject.id,
+  );
+  holding.budgets = [...others, budget];
+  budget.held += holding.amount;
 }
 
 /** How much of the amount every budget and the balance bear: all of it, or what the scarcest of them has. */
@@ -91,9 +127,6 @@ export function giveBack(holding: Holding, charged: bigint, tokens: number | nul
     subject.usedAtMs = nowMs;
   }
   if (tokens !== null) for (const { bucket, taken } of holding.tokens) correct(bucket, taken, tokens, nowMs);
-  for (const budget of holding.budgets) {
-    budget.held -= holding.amount;
-    budget.settled += charged;
-  }
+  for (const budget of holding.budgets) settleInWindow(budget, holding.amount, charged);
   if (holding.balance !== null) holding.balance.available += holding.amount - charged;
 }

@@ -54,6 +54,16 @@ test('what runs, what is owed and what was settled a moment ago is not forgotten
   expect(store.acquire(claim('another', [running]), START_MS + 600_000).kind).toBe('refused');
 });
 
+test('what the operator named is not read again for having been idle', () => {
+  const store = open();
+  const budgets = (['key', 'workspace', 'account', 'model'] as const).map((kind) => bind(totalOf(10n), { kind }));
+  for (const budget of budgets) store.seedBudget(budget, 0n);
+  store.acquire(claim('spends', budgets, { amount: 9n }), START_MS);
+  store.release('spends', 9n, 0, START_MS);
+  for (let sweeps = 0; sweeps < 3; sweeps++) store.sweep(START_MS + 86_400_000);
+  for (const budget of budgets) expect(store.readBudget(budget)).toEqual({ settled: 9n, held: 0n });
+});
+
 test('subjects that one claim names are not forgotten in the middle of it', () => {
   const store = open();
   const both = [bind({ concurrency: 1 }, endUser(1)), bind({ concurrency: 1 }, endUser(2))];

@@ -4,6 +4,7 @@
  */
 import { followClock } from '../../admission/gcra.ts';
 import {
+  type BindingCaps,
   type BudgetMark,
   type BudgetReached,
   EVERY_END_USER,
@@ -12,10 +13,19 @@ import {
   type LimitStore,
   type Subject,
 } from '../limits-port.ts';
-import { findWindow, hasBudget, marksOfRefusal, newMarks, seedWindow, type WindowState } from './budget-window.ts';
-import { type Balance, bearable, giveBack, type Holding, holdMore, takeAll } from './holding.ts';
+import {
+  beginWindow,
+  findWindow,
+  forgetWindow,
+  hasBudget,
+  marksOfRefusal,
+  newMarks,
+  seedWindow,
+  type WindowState,
+} from './budget-window.ts';
+import { type Balance, bearable, countsIn, giveBack, type Holding, holdMore, joinBudget, takeAll } from './holding.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
-import { type Place, readStanding, refuseBalance, weighClaim } from './weigh-claim.ts';
+import { type Place, readStanding, refuseBalance, roomWanted, weighClaim } from './weigh-claim.ts';
 
 interface Settings {
   /** From when on a call that was not released is taken for lost: above the longest that a call may run. Read for each call. */
@@ -27,6 +37,7 @@ interface Settings {
 export interface MemoryLimits extends LimitStore {
   /** Synchronous, as all of it is. */
   acquire(claim: LimitClaim, nowMs: number): LimitDecision;
+  beginSeed(binding: BindingCaps): readonly string[];
   extend(callId: string, amount: bigint, nowMs: number): boolean;
   extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
   release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
@@ -41,6 +52,7 @@ const IDLE_LOOKS_PER_SWEEP = 10_000;
 export function createMemoryLimits(settings: Settings): MemoryLimits {
   const book = createSubjectBook();
   const balances = new Map<string, Balance>();
+  /** Calls come and go here, and a Map keeps what was in it for a while (see lib/roster.ts): so a holding is small, and knows no call. */
   const holdings = new Map<string, Holding>();
 
   function tellMarks(state: WindowState, marks: readonly BudgetMark[]): void {
@@ -61,7 +73,8 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       const { prepaidAccount: account, amount } = claim;
       const balance = account === null ? null : (balances.get(account) ?? null);
       const weighed = weighClaim(places, claim, nowMs);
-      const lacking = account !== null && balance?.known === true && amount > 0n && balance.available < amount;
+      const lacking =
+        account !== null && balance?.known === true && amount > 0n && balance.available < roomWanted(claim);
       const refusal = lacking && weighed.refusal?.retryAfterMs !== null ? refuseBalance(account) : weighed.refusal;
       if (refusal !== null) {
         for (const { budget } of places) if (budget !== null) tellMarks(budget, marksOfRefusal(budget, amount));
@@ -106,6 +119,18 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       const balance = balances.get(account);
       if (balance?.known === true) balance.available += amount;
     },
+    beginSeed(binding) {
+      if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);
+      const state = beginWindow(book.expect(binding.subject).windows, binding);
+      if (state === null) return [];
+      const counted: string[] = [];
+      for (const [callId, holding] of holdings) {
+        if (!countsIn(holding, state)) continue;
+        joinBudget(holding, state);
+        counted.push(callId);
+      }
+      return counted;
+    },
     seedBudget(binding, settled) {
       if (!hasBudget(binding)) throw new Error(`${binding.subject.kind} ${binding.subject.id} has no budget to seed`);
       seedWindow(book.expect(binding.subject).windows, binding, settled);
@@ -116,7 +141,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       else if (!balance.known) Object.assign(balance, { available, known: true });
     },
     forgetBudget(subject) {
-      for (const { windows } of meantBy(book, subject)) for (const window of windows) window.known = false;
+      for (const { windows } of meantBy(book, subject)) for (const window of windows) forgetWindow(window);
     },
     capBudget(subject, amount) {
       for (const window of book.find(subject)?.windows ?? []) window.cap = amount;

@@ -40,10 +40,12 @@ export interface SubjectBook {
 interface Shelf {
   readonly states: Map<string, SubjectState>;
   hand: MapIterator<[string, SubjectState]>;
+  /** End users are without number. The others are named by the operator, and to read anew what they spent takes time. */
+  readonly forgetsSettled: boolean;
 }
 
 export function createSubjectBook(): SubjectBook {
-  const shelves = new Map<SubjectKind, Shelf>(SUBJECT_KINDS.map((kind) => [kind, newShelf()]));
+  const shelves = new Map<SubjectKind, Shelf>(SUBJECT_KINDS.map((kind) => [kind, newShelf(kind === 'end_user')]));
   const shelfOf = (kind: SubjectKind): Shelf => {
     const shelf = shelves.get(kind);
     if (shelf === undefined) throw new Error(`found a subject of kind ${kind}, expected ${SUBJECT_KINDS.join(', ')}`);
@@ -72,9 +74,9 @@ export function createSubjectBook(): SubjectBook {
   };
 }
 
-function newShelf(): Shelf {
+function newShelf(forgetsSettled: boolean): Shelf {
   const states = new Map<string, SubjectState>();
-  return { states, hand: states.entries() };
+  return { states, hand: states.entries(), forgetsSettled };
 }
 
 function add({ states }: Shelf, id: string, usedAtMs: number): SubjectState {
@@ -91,7 +93,7 @@ function look(shelf: Shelf, nowMs: number, looks: number): void {
       continue;
     }
     const [id, state] = next.value;
-    if (isIdleAndWhole(state, nowMs)) shelf.states.delete(id);
+    if (isIdleAndWhole(state, nowMs) && (shelf.forgetsSettled || state.windows.length === 0)) shelf.states.delete(id);
   }
 }
 

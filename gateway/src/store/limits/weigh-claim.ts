@@ -29,6 +29,7 @@ const NONE: readonly BindingCaps[] = [];
 export function weighClaim(places: readonly Place[], claim: LimitClaim, nowMs: number): Weighed {
   let refusal: LimitRefusal | null = null;
   let unseeded: BindingCaps[] | null = null;
+  const wanted = roomWanted(claim);
   const refuse = (kind: RefusalKind, binding: BindingCaps, limit: number | null, retryAfterMs: number | null): void => {
     if (refusal === null || isLonger(retryAfterMs, refusal.retryAfterMs))
       refusal = buildRefusal(kind, binding, limit, retryAfterMs);
@@ -50,10 +51,15 @@ export function weighClaim(places: readonly Place[], claim: LimitClaim, nowMs: n
       if (place.budget === null) {
         unseeded ??= [];
         unseeded.push(binding);
-      } else if (claim.amount > 0n && roomOf(place.budget) < claim.amount) refuse('budget', binding, null, null);
+      } else if (claim.amount > 0n && roomOf(place.budget) < wanted) refuse('budget', binding, null, null);
     }
   }
   return { refusal, unseeded: unseeded ?? NONE };
+}
+
+/** What a budget or a balance must have left for the claim to be admitted. */
+export function roomWanted({ amount, room = amount }: LimitClaim): bigint {
+  return room > amount ? room : amount;
 }
 
 /** Null, for never, is the longest. */

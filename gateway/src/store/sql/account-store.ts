@@ -2,6 +2,7 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { AccountMode } from '../ledger-port.ts';
 import type { StoredAccount } from '../policy-port.ts';
+import type { HoldMode } from '../ports.ts';
 import type { Tables } from './tables.ts';
 
 export interface AccountRow {
@@ -10,13 +11,14 @@ export interface AccountRow {
   readonly mode: AccountMode;
   readonly mark_up_ppm: number;
   readonly time_zone: string;
+  readonly holds: HoldMode | null;
 }
 
 /** All accounts, in the order in which they were made. */
 export async function readAccounts(queries: Kysely<Tables>): Promise<readonly StoredAccount[]> {
   const rows = await accountsOf(queries)
     .selectFrom('account')
-    .select(['id', 'mode', 'mark_up_ppm', 'time_zone', 'created_at_ms'])
+    .select(['id', 'mode', 'mark_up_ppm', 'time_zone', 'holds', 'created_at_ms'])
     .orderBy('created_at_ms')
     .orderBy('id')
     .execute();
@@ -25,14 +27,15 @@ export async function readAccounts(queries: Kysely<Tables>): Promise<readonly St
     mode: row.mode,
     markUpPpm: row.mark_up_ppm,
     timeZone: row.time_zone,
+    holds: row.holds,
     createdAtMs: row.created_at_ms,
   }));
 }
 
 /** Makes an account, or changes all but its id and time of creation; changes one row. */
 export function compileAccountChange(queries: Kysely<Tables>, account: StoredAccount, isNew: boolean): CompiledQuery {
-  const { id, createdAtMs } = account;
-  const members = { mode: account.mode, mark_up_ppm: account.markUpPpm, time_zone: account.timeZone };
+  const { id, createdAtMs, mode, markUpPpm, timeZone, holds } = account;
+  const members = { mode, mark_up_ppm: markUpPpm, time_zone: timeZone, holds };
   return isNew
     ? accountsOf(queries)
         .insertInto('account')

@@ -1,4 +1,6 @@
 /** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
+import type { Usage, UsageFlag } from '../../generation/usage.ts';
+import type { UsageApart } from '../../generation/usage-apart.ts';
 import type { AttemptRecord, CallRecord } from '../ports.ts';
 import type { CallRecordRow } from './tables.ts';
 
@@ -26,10 +28,12 @@ const COLUMNS = [
   'output',
   'reasoning',
   'usage_source',
+  'usage_flags',
   'price_version',
   'cost_nano_usd',
   'ttfb_ms',
   'duration_ms',
+  'usage_apart',
   'attempts',
 ] as const;
 
@@ -39,12 +43,17 @@ export const INSERT_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')
 export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) SELECT ${COLUMNS.map(() => '?').join(', ')}
   WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
 
-/** A record's values in the order of the insert statement. */
-export type CallRecordValues = readonly (string | number | null)[];
+/** A record's values in the order of the insert statement, but for the last, its attempts. */
+export type CallRecordValues = readonly [
+  request_id: string,
+  at_ms: number,
+  account: string,
+  ...rest: (string | number | null)[],
+];
 
 /**
- * The record's values in the order of the insert statement. `cost_nano_usd` stays a decimal string, which the strict
- * integer column turns into 64 bits exactly, or refuses.
+ * The record's values in the order of the insert statement, to be followed by its attempts. `cost_nano_usd` stays a decimal
+ * string, which the strict integer column turns into 64 bits exactly, or refuses.
  */
 export function callRecordValues(record: CallRecord): CallRecordValues {
   const { usage } = record;
@@ -72,21 +81,46 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     usage.output,
     usage.reasoning,
     record.usage_source,
+    record.usage_flags === null ? null : JSON.stringify(record.usage_flags),
     record.price_version,
     record.cost_nano_usd,
     record.ttfb_ms,
     record.duration_ms,
-    JSON.stringify(record.attempts),
+    usage.apart === undefined ? null : JSON.stringify(usage.apart),
   ];
+}
+
+/** The last value of the insert statement, as JSON text. */
+export function renderAttempts({ attempts }: CallRecord): string {
+  return JSON.stringify(attempts);
 }
 
 /** The record that a row holds; `cost_nano_usd` must have been read as text. */
 export function callRecordOfRow(row: CallRecordRow): CallRecord {
-  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, stream, attempts, ...rest } = row;
+  const {
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output,
+    reasoning,
+    usage_apart,
+    stream,
+    usage_flags,
+    attempts,
+    ...rest
+  } = row;
+  const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
   return {
     ...rest,
     stream: stream === 1,
-    usage: { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning },
+    usage: withKeptApart(usage, usage_apart),
+    usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
     attempts: JSON.parse(attempts) as AttemptRecord[],
   };
+}
+
+/** The counters with what the column `usage_apart` holds beside them. */
+export function withKeptApart(usage: Usage, kept: string | null): Usage {
+  return kept === null ? usage : { ...usage, apart: JSON.parse(kept) as UsageApart };
 }

@@ -1,4 +1,4 @@
-/** Owns the names of the moments in the writer's work at which tests let the process die. In production nothing happens there. */
+/** Owns the names of the moments in the writer's and the spool's work at which tests let the process die. In production nothing happens there. */
 
 export const FAILPOINTS = [
   'before-begin',
@@ -12,6 +12,9 @@ export const FAILPOINTS = [
   'before-balances',
   'before-commit',
   'after-commit',
+  'before-spool-append',
+  'after-spool-append',
+  'after-spool-drain',
   'recovery-begun',
   'recovery-call-ended',
   'recovery-before-commit',

@@ -27,7 +27,9 @@ export function foldBalance(balance: Balance, transfer: Transfer): Balance | str
   if (prepaid && spends && after.available < balance.available && after.available < 0n) {
     return `the account is prepaid and has ${balance.available} nano-USD available, ${balance.available - after.available} were asked for`;
   }
-  return fits(after) ? after : `the account's amounts would leave the range of 64 bits`;
+  // The transfer's own amounts too: the database binds what is beyond by its last 64 bits, without a word.
+  const fit = fits(after) && inRange(amount) && inRange(released);
+  return fit ? after : `the account's amounts would leave the range of 64 bits`;
 }
 
 function amountProblem({ kind, amount }: Transfer): string | null {

@@ -1,22 +1,24 @@
 /** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
 import type { Database } from 'bun:sqlite';
-import { endUnendedCall } from './call-draft-row.ts';
-import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD } from './call-record-row.ts';
+import { endUnendedCall, type UnendedHold } from './call-draft-row.ts';
+import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD, renderAttempts } from './call-record-row.ts';
 import type { Reach } from './failpoints.ts';
 import type { LedgerBook } from './ledger-book.ts';
-import type { Operation } from './ledger-operations.ts';
+import type { MovementKind, Operation } from './ledger-operations.ts';
 import { StoreFailure } from './store-failure.ts';
 
 /** A refusal that came before anything was changed: nothing needs to be undone. */
 export class CleanRefusal extends StoreFailure {}
 
-export interface OpenHoldRow {
-  readonly call_id: string;
+export interface OpenHoldRow extends UnendedHold {
+  /** Decimal text. */
+  readonly amount: string;
+}
+
+interface MovedRow {
   readonly account: string;
   /** Decimal text. */
   readonly amount: string;
-  readonly draft: string;
-  readonly checkpoint: string | null;
 }
 
 export interface OperationKeeper {
@@ -27,17 +29,21 @@ export interface OperationKeeper {
   close(): void;
 }
 
-const OPEN_HOLD = `INSERT INTO open_hold (call_id, epoch, account, amount, extensions, draft)
-  SELECT ?1, ?2, ?3, ?4, 0, ?5 WHERE NOT EXISTS (SELECT 1 FROM call_record WHERE request_id = ?1)
-  ON CONFLICT (call_id) DO NOTHING`;
+/**
+ * Inserts nothing for a call that has a hold, nor, since the epoch is never NULL, for one that has a record. The same as
+ * SELECT … WHERE NOT EXISTS costs 0.4 µs more.
+ */
+const OPEN_HOLD = `INSERT OR IGNORE INTO open_hold (call_id, epoch, account, amount, extensions, draft)
+  VALUES (?1, CASE WHEN EXISTS (SELECT 1 FROM call_record WHERE request_id = ?1) THEN NULL ELSE ?2 END, ?3, ?4, 0, ?5)`;
 const EXTEND_HOLD = `UPDATE open_hold SET amount = ?, extensions = extensions + 1 WHERE call_id = ? AND extensions = ?`;
 const CHECKPOINT_HOLD = 'UPDATE open_hold SET checkpoint = ? WHERE call_id = ?';
 /** The amount is in the condition: what a settlement disposes of is all that was held, or it is refused. */
 const CLOSE_HOLD = 'DELETE FROM open_hold WHERE call_id = ? AND account = ? AND amount = ?';
 const FIND_HOLD =
   'SELECT call_id, account, cast(amount AS TEXT) AS amount, draft, checkpoint FROM open_hold WHERE call_id = ?';
-const FIND_MOVEMENT =
-  'SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = ? AND nth = 0';
+/** The kind stands in the statement: for a bound one SQLite could not use the index, which has some kinds only. */
+const findMovementOf = (kind: MovementKind) =>
+  `SELECT account, cast(amount AS TEXT) AS amount FROM ledger_entry WHERE ref = ? AND kind = '${kind}' AND nth = 0`;
 
 /** Readies the statements; `epoch` is the one that holds are taken in. */
 export function createOperationKeeper(
@@ -53,7 +59,10 @@ export function createOperationKeeper(
   const checkpointHold = database.prepare(CHECKPOINT_HOLD);
   const closeHold = database.prepare(CLOSE_HOLD);
   const findHold = database.prepare<OpenHoldRow, [string]>(FIND_HOLD);
-  const findMovement = database.prepare<{ account: string; amount: string }, [string, string]>(FIND_MOVEMENT);
+  const findMovement = {
+    topup: database.prepare<MovedRow, [string]>(findMovementOf('topup')),
+    correct: database.prepare<MovedRow, [string]>(findMovementOf('correct')),
+  };
   const statements = [
     insertRecord,
     insertUnheld,
@@ -62,14 +71,14 @@ export function createOperationKeeper(
     checkpointHold,
     closeHold,
     findHold,
-    findMovement,
+    ...Object.values(findMovement),
   ];
 
   function hold([, call_id, account, amountText, at_ms, draft]: Extract<Operation, readonly ['h', ...unknown[]]>) {
     const transfer = { kind: 'hold', account, amount: BigInt(amountText), released: 0n } as const;
     const folded = book.fold(transfer);
     if (typeof folded === 'string') throw new CleanRefusal('refused', `The call ${call_id} was not held: ${folded}.`);
-    if (openHold.run(call_id, epoch, account, amountText, JSON.stringify(draft)).changes !== 1) {
+    if (openHold.run(call_id, epoch, account, transfer.amount, draft).changes !== 1) {
       throw new CleanRefusal('conflict', `The call ${call_id} is held or settled already.`);
     }
     reach('after-hold-insert');
@@ -92,9 +101,10 @@ export function createOperationKeeper(
   }
 
   function settle(
-    [, call_id, account, posted, released, absorbed, record]: Extract<Operation, readonly ['s', ...unknown[]]>,
+    [, posted, released, absorbed, record, attempts]: Extract<Operation, readonly ['s', ...unknown[]]>,
     nowMs: number,
   ) {
+    const [call_id, , account] = record;
     const amount = BigInt(posted);
     const rest = BigInt(released);
     if (closeHold.run(call_id, account, (amount + rest).toString()).changes !== 1) {
@@ -110,7 +120,7 @@ export function createOperationKeeper(
     if (borne > 0n) book.add({ ...common, kind: 'absorb', amount: borne, released: 0n });
     book.add({ ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest });
     reach('after-post');
-    insertRecord.run(...record);
+    insertRecord.run(...record, attempts);
     reach('after-record');
   }
 
@@ -118,7 +128,7 @@ export function createOperationKeeper(
     [, kind, id, account, amountText, at_ms, note]: Extract<Operation, readonly ['m', ...unknown[]]>,
     amount = BigInt(amountText),
   ) {
-    const before = findMovement.get(id, kind);
+    const before = findMovement[kind].get(id);
     if (before !== null) {
       if (before.account === account && before.amount === amountText) return;
       throw new CleanRefusal(
@@ -138,13 +148,13 @@ export function createOperationKeeper(
     return open;
   }
 
-  function endUnended({ call_id, account, amount, draft, checkpoint }: OpenHoldRow, error: string, nowMs: number) {
-    const { record, cost } = endUnendedCall(draft, checkpoint, error);
-    const held = BigInt(amount);
+  function endUnended(hold: OpenHoldRow, error: string, nowMs: number) {
+    const { record, cost } = endUnendedCall(hold, error);
+    const held = BigInt(hold.amount);
     const posted = cost < held ? cost : held;
     const released = (held - posted).toString();
     const absorbed = (cost - posted).toString();
-    settle(['s', call_id, account, posted.toString(), released, absorbed, callRecordValues(record)], nowMs);
+    settle(['s', posted.toString(), released, absorbed, callRecordValues(record), renderAttempts(record)], nowMs);
     return posted > 0n ? ('posted' as const) : ('voided' as const);
   }
 
@@ -152,7 +162,7 @@ export function createOperationKeeper(
     keep(operation, nowMs) {
       switch (operation[0]) {
         case 'r':
-          if (insertUnheld.run(...operation[1], operation[1][0] ?? null).changes !== 1) {
+          if (insertUnheld.run(...operation[1], operation[2], operation[1][0]).changes !== 1) {
             throw new CleanRefusal(
               'conflict',
               `The call ${operation[1][0]} holds money; its record comes with its settlement.`,
@@ -164,7 +174,7 @@ export function createOperationKeeper(
         case 'e':
           return extend(operation[1], operation[2], operation[3], nowMs);
         case 'c':
-          if (checkpointHold.run(JSON.stringify(operation[2]), operation[1]).changes !== 1) requireHold(operation[1]);
+          if (checkpointHold.run(operation[2], operation[1]).changes !== 1) requireHold(operation[1]);
           return;
         case 's':
           return settle(operation, nowMs);

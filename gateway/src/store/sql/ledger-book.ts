@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
-import { hashEntry, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
+import { hashEntryInto, type LedgerEntry, NO_HASH, SEAL_ENTRIES, sealEntries, type Transfer } from './ledger-entry.ts';
 import { StoreFailure } from './store-failure.ts';
 
 /** An entry as whoever adds it gives it; the book knows the rest. */
@@ -35,7 +35,10 @@ export interface LedgerBook {
   begin(): void;
   /** The balance after a transfer, or why it cannot be made. Changes nothing. @throws StoreFailure for an unknown account. */
   fold(transfer: Omit<Transfer, 'prepaid'>): Balance | string;
-  /** @throws StoreFailure `refused` where the account does not bear it; the database's fault where the entry is there already. */
+  /**
+   * Of a call's hold, extension or end the caller makes sure that it is added once. @throws StoreFailure `refused` where the
+   * account does not bear it; the database's fault where a movement or an absorb is there already.
+   */
   add(entry: NewEntry): void;
   /** Writes balances and seals; the last thing before the commit. */
   finish(): void;
@@ -77,6 +80,8 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
   let { seq, hash } = kept;
   let standings = new Map<string, Standing>();
   let changed = new Set<string>();
+  /** Binding copies them. */
+  const hashBytes = Buffer.alloc(32);
 
   function standingOf(account: string): Standing {
     const known = standings.get(account);
@@ -106,7 +111,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
       const entry = { seq: seq + 1, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note };
       const folded = foldBalance(balance, entry);
       if (typeof folded === 'string') throw new StoreFailure('refused', `The ledger refused a transfer: ${folded}.`);
-      const linked = hashEntry(hash, entry);
+      const linked = hashEntryInto(hashBytes, hash, entry);
       insertEntry.run(
         entry.seq,
         epoch,
@@ -115,11 +120,11 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
         nth,
         account,
         prepaid ? 1 : 0,
-        amount.toString(),
-        released.toString(),
+        amount,
+        released,
         at_ms,
         note,
-        Buffer.from(linked, 'hex'),
+        hashBytes,
       );
       seq = entry.seq;
       hash = linked;
@@ -129,8 +134,7 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
     finish() {
       for (const account of changed) {
         const { available, held, charged, absorbed, toppedUp } = standingOf(account).balance;
-        const amounts = [available, held, charged, absorbed, toppedUp].map(String);
-        if (keepBalance.run(account, ...amounts).changes !== 1) {
+        if (keepBalance.run(account, available, held, charged, absorbed, toppedUp).changes !== 1) {
           throw new Error(`the balance of the prepaid account ${account} would go below zero`);
         }
       }

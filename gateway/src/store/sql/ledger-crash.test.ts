@@ -17,15 +17,18 @@ interface Said {
 }
 
 /** Runs calls until the process is killed at the passing of the failpoint; answers what it had acknowledged by then. */
-async function runUntilKilled(dataDir: string, round: string, point: Failpoint, passing: number): Promise<Said> {
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'testing/run-calls-until-killed.ts'), dataDir, round],
-    {
-      stdout: 'pipe',
-      stderr: 'inherit',
-      env: { ...process.env, TOLLGATE_TEST_FAILPOINT: `${point}:${passing}` },
-    },
-  );
+async function runUntilKilled(
+  dataDir: string,
+  round: string,
+  point: Failpoint,
+  passing: number,
+  program = 'run-calls-until-killed.ts',
+): Promise<Said> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'testing', program), dataDir, round], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+    env: { ...process.env, TOLLGATE_TEST_FAILPOINT: `${point}:${passing}` },
+  });
   const text = await child.stdout.text();
   await child.exited;
   expect(child.signalCode).toBe('SIGKILL');
@@ -64,7 +67,11 @@ function sum(amounts: readonly (string | null)[]): bigint {
   return amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n);
 }
 
-const AT_WORK = FAILPOINTS.filter((point) => !point.startsWith('recovery'));
+const AT_WORK = FAILPOINTS.filter((point) => !point.startsWith('recovery') && !point.includes('spool'));
+const IN_SPOOL = FAILPOINTS.filter((point) => point.includes('spool'));
+/** What a call passes as it comes from the spool into the ledger. */
+const IN_DRAINING = ['after-hold-insert', 'after-extend', 'after-release', 'after-post', 'after-record'] as const;
+const SPOOLING = 'spool-calls-until-killed.ts';
 const IN_RECOVERY = FAILPOINTS.filter((point) => point.startsWith('recovery'));
 
 describe('kill -9', () => {
@@ -79,6 +86,41 @@ describe('kill -9', () => {
       ];
       expect(said[0]?.held.length).toBeGreaterThan(15);
       await judge(folder, said);
+    },
+    20_000,
+  );
+
+  test.each(IN_SPOOL)(
+    '%s: what was spooled is in the ledger after the next start, once',
+    async (point) => {
+      const folder = newFolder();
+      // What is drained and not yet taken out of the file is drained again by the start of the next.
+      const again = point === 'after-spool-drain' ? 2 : 1;
+      const said = [
+        await runUntilKilled(folder, 'a', point, 1, SPOOLING),
+        await runUntilKilled(folder, 'b', point, again, SPOOLING),
+      ];
+      for (const { held, settled } of said) {
+        expect(held).toHaveLength(40);
+        expect(settled.size).toBe(point === 'after-spool-drain' ? 40 : 0);
+      }
+      const ended = await judge(folder, said);
+      // Before it is written, an end is lost with its process, and nobody was told of it.
+      if (point === 'before-spool-append') expect(ended).toBe(80);
+      else expect(ended).toBeLessThan(80);
+    },
+    20_000,
+  );
+
+  test.each(IN_DRAINING)(
+    '%s, while the spool is drained at a start: the next one drains it whole',
+    async (point) => {
+      const folder = newFolder();
+      const said = [await runUntilKilled(folder, 'a', 'after-spool-drain', 1, SPOOLING)];
+      said.push(await runUntilKilled(folder, 'b', 'after-spool-append', 2, SPOOLING));
+      const cut = await runUntilKilled(folder, 'c', point, point === 'after-hold-insert' ? 1 : 3, SPOOLING);
+      expect(cut.held).toEqual([]);
+      expect(await judge(folder, said)).toBe(0);
     },
     20_000,
   );

@@ -37,23 +37,31 @@ export const SEAL_ENTRIES = 10_000;
 
 /** The hash of an entry: SHA-256 (64 hex digits) over the hash before it and the entry as a JSON list, amounts as decimal text. */
 export function hashEntry(prior: string, entry: LedgerEntry): string {
+  return sha256(prior + entryText(entry));
+}
+
+/** As `hashEntry`, and writes the hash into the 32 bytes given too: half of the cost of reading them out of the digits again. */
+export function hashEntryInto(bytes: Buffer, prior: string, entry: LedgerEntry): string {
+  Bun.SHA256.hash(prior + entryText(entry), bytes);
+  return bytes.toString('hex');
+}
+
+/** What of an entry is hashed. */
+function entryText(entry: LedgerEntry): string {
   const { seq, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note } = entry;
-  return sha256(
-    prior +
-      JSON.stringify([
-        seq,
-        epoch,
-        kind,
-        ref,
-        nth,
-        account,
-        prepaid ? 1 : 0,
-        amount.toString(),
-        released.toString(),
-        at_ms,
-        note,
-      ]),
-  );
+  return JSON.stringify([
+    seq,
+    epoch,
+    kind,
+    ref,
+    nth,
+    account,
+    prepaid ? 1 : 0,
+    amount.toString(),
+    released.toString(),
+    at_ms,
+    note,
+  ]);
 }
 
 /** The first link of an epoch's chain. `prior` is the last hash of the epoch before: its last entry's, else its own seal. */

@@ -1,28 +1,18 @@
-/**
- * Owns the words in which what calls keep crosses to the writer thread: JSON lists, told apart by their first letter,
- * amounts as decimal text. Knows no SQL.
- */
+/** Owns what can be asked of the writer for calls: lists told apart by their first letter, amounts as decimal text. Knows no SQL. */
 import type { Checkpoint, Hold, Movement, Settlement } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
-import { type CheckpointValues, checkpointValues, type DraftValues, draftValues } from './call-draft-row.ts';
-import { type CallRecordValues, callRecordValues } from './call-record-row.ts';
+import { renderCheckpoint, renderDraft } from './call-draft-row.ts';
+import { type CallRecordValues, callRecordValues, renderAttempts } from './call-record-row.ts';
 
 export type MovementKind = 'topup' | 'correct';
 
+/** The last of a record, hold, checkpoint or settlement is JSON text that is kept as it stands. */
 export type Operation =
-  | readonly [tag: 'r', record: CallRecordValues]
-  | readonly [tag: 'h', call_id: string, account: string, amount: string, at_ms: number, draft: DraftValues]
+  | readonly [tag: 'r', record: CallRecordValues, attempts: string]
+  | readonly [tag: 'h', call_id: string, account: string, amount: string, at_ms: number, draft: string]
   | readonly [tag: 'e', call_id: string, nth: number, amount: string]
-  | readonly [tag: 'c', call_id: string, checkpoint: CheckpointValues]
-  | readonly [
-      tag: 's',
-      call_id: string,
-      account: string,
-      posted: string,
-      released: string,
-      absorbed: string,
-      record: CallRecordValues,
-    ]
+  | readonly [tag: 'c', call_id: string, checkpoint: string]
+  | readonly [tag: 's', posted: string, released: string, absorbed: string, record: CallRecordValues, attempts: string]
   | readonly [tag: 'a', call_id: string]
   | readonly [
       tag: 'm',
@@ -36,11 +26,11 @@ export type Operation =
 
 /** Keeps the record of a call that holds nothing. */
 export function keepRecord(record: CallRecord): Operation {
-  return ['r', callRecordValues(record)];
+  return ['r', callRecordValues(record), renderAttempts(record)];
 }
 
 export function keepHold({ draft, amount }: Hold): Operation {
-  return ['h', draft.request_id, draft.account, amount.toString(), draft.at_ms, draftValues(draft)];
+  return ['h', draft.request_id, draft.account, amount.toString(), draft.at_ms, renderDraft(draft)];
 }
 
 export function keepExtension(call_id: string, nth: number, amount: bigint): Operation {
@@ -48,19 +38,17 @@ export function keepExtension(call_id: string, nth: number, amount: bigint): Ope
 }
 
 export function keepCheckpoint(checkpoint: Checkpoint): Operation {
-  return ['c', checkpoint.call_id, checkpointValues(checkpoint)];
+  return ['c', checkpoint.call_id, renderCheckpoint(checkpoint)];
 }
 
 export function keepSettlement({ record, posted, released, absorbed }: Settlement): Operation {
-  const { request_id, account } = record;
   return [
     's',
-    request_id,
-    account,
     posted.toString(),
     released.toString(),
     absorbed.toString(),
     callRecordValues(record),
+    renderAttempts(record),
   ];
 }
 

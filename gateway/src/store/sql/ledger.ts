@@ -12,6 +12,7 @@ import {
   type MovementKind,
   type Operation,
 } from './ledger-operations.ts';
+import type { Spool } from './spool.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { Tables } from './tables.ts';
 import type { UnkeptEnds } from './unkept-ends.ts';
@@ -20,9 +21,17 @@ import type { Writer } from './writer.ts';
 /** The port's implementation. Every rejection is a StoreFailure. */
 export function createLedger(
   queries: Kysely<Tables>,
-  writer: Pick<Writer, 'keep' | 'writable'>,
+  writer: Pick<Writer, 'keep' | 'keepUnhurried'>,
+  spool: Pick<Spool, 'keep' | 'keepLater' | 'provideFor' | 'writable'>,
   ends: Pick<UnkeptEnds, 'end'>,
 ): Ledger {
+  /** Calls that run and whose hold is on the disk: of these alone the spool takes what the ledger does not. */
+  const held = new Set<string>();
+
+  function keepHeld(call_id: string, operation: Operation): Promise<void> {
+    return held.has(call_id) ? spool.keep(call_id, operation) : writer.keep(operation);
+  }
+
   function keepChecked(problem: string | null, operation: () => Operation): Promise<void> {
     if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
     return writer.keep(operation());
@@ -36,17 +45,48 @@ export function createLedger(
   }
 
   return {
-    hold: (hold) => keepChecked(textProblem('request_id', hold.draft.request_id), () => keepHold(hold)),
-    extend: (call_id, nth, amount) => keepChecked(null, () => keepExtension(call_id, nth, amount)),
+    async hold(hold) {
+      const { request_id, stream } = hold.draft;
+      refuse(textProblem('request_id', request_id));
+      // The first byte of a stream waits for its hold; of a plain call only the settlement does, and it comes behind it.
+      await (stream ? writer.keep(keepHold(hold)) : writer.keepUnhurried(keepHold(hold)));
+      held.add(request_id);
+      spool.provideFor(held.size);
+    },
+    extend: (call_id, nth, amount) => keepHeld(call_id, keepExtension(call_id, nth, amount)),
     checkpoint: (checkpoint) => keepChecked(null, () => keepCheckpoint(checkpoint)),
-    settle: (settlement) => keepChecked(settlementProblem(settlement), () => keepSettlement(settlement)),
+    settle(settlement) {
+      const problem = settlementProblem(settlement);
+      if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
+      const { request_id } = settlement.record;
+      if (held.has(request_id)) {
+        held.delete(request_id);
+        return spool.keep(request_id, keepSettlement(settlement));
+      }
+      // Its hold may be under way still, and is on the disk before this.
+      return writer.keep(keepSettlement(settlement)).finally(() => held.delete(request_id));
+    },
+    async settleUnheld(settlement) {
+      refuse(settlementProblem(settlement) ?? postProblem(settlement));
+      const { request_id } = settlement.record;
+      held.delete(request_id);
+      await spool.keepLater(request_id, keepSettlement(settlement));
+    },
     append: (record) => keepChecked(unheldProblem(record.cost_nano_usd), () => keepRecord(record)),
-    abandon: ends.end,
+    abandon(call_id) {
+      held.delete(call_id);
+      return ends.end(call_id);
+    },
     topup: (movement) => move('topup', movement),
     correct: (movement) => move('correct', movement),
-    readBalances: () => readBalances(queries),
-    writable: writer.writable,
+    readBalances: (account) => readBalances(queries, account ?? null),
+    writable: spool.writable,
   };
+}
+
+/** @throws StoreFailure where there is a problem. */
+function refuse(problem: string | null): void {
+  if (problem !== null) throw new StoreFailure('refused', problem);
 }
 
 function unheldProblem(cost: string | null): string | null {
@@ -55,12 +95,16 @@ function unheldProblem(cost: string | null): string | null {
 }
 
 function settlementProblem({ record, posted, released, absorbed }: Settlement): string | null {
-  for (const [name, amount] of Object.entries({ posted, released, absorbed })) {
-    if (amount < 0n) return `The settlement of call ${record.request_id}: found ${name} ${amount}, expected 0 or more.`;
-  }
+  if (posted < 0n || released < 0n || absorbed < 0n)
+    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and absorbed ${absorbed}, expected 0 or more of each.`;
   const cost = record.cost_nano_usd ?? '0';
   if (cost === (posted + absorbed).toString()) return null;
   return `The settlement of call ${record.request_id}: found posted ${posted} and absorbed ${absorbed}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
+}
+
+function postProblem({ record, posted }: Settlement): string | null {
+  if (posted === 0n) return null;
+  return `The settlement of call ${record.request_id}, whose hold may not have been kept: found posted ${posted}, expected 0. Absorb what it cost.`;
 }
 
 function movementProblem(kind: MovementKind, { id, account, note }: Movement): string | null {

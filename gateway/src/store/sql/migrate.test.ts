@@ -2,18 +2,20 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
-import { callRecordValues, INSERT_CALL_RECORD } from './call-record-row.ts';
+import type { CallRecord } from '../ports.ts';
+import { callRecordOfRow, callRecordValues, INSERT_CALL_RECORD, renderAttempts } from './call-record-row.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
 import { keyOfRow } from './policy-rows.ts';
 import { StoreFailure } from './store-failure.ts';
-import type { ApiKeyRow } from './tables.ts';
+import type { ApiKeyRow, CallRecordRow } from './tables.ts';
 import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
+const NEXT_VERSION = (MIGRATIONS.at(-1)?.version ?? 0) + 1;
 
 async function failureOf(work: () => unknown): Promise<StoreFailure> {
   try {
@@ -27,6 +29,22 @@ async function failureOf(work: () => unknown): Promise<StoreFailure> {
 
 function countOf(database: Database, table: string): number {
   return database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
+}
+
+/** Inserts the members of a record for which the table of then has columns. */
+function insertAsThen(database: Database, record: CallRecord): void {
+  const then = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('call_record')").all();
+  const [, columns = ''] = /\((.+?)\)/.exec(INSERT_CALL_RECORD) ?? [];
+  const values = [...callRecordValues(record), renderAttempts(record)];
+  const kept = columns.split(', ').flatMap((name, index) => {
+    return then.some((column) => column.name === name) ? [{ name, value: values[index] ?? null }] : [];
+  });
+  const names = kept.map(({ name }) => name).join(', ');
+  const marks = kept.map(() => '?').join(', ');
+  database.run(
+    `INSERT INTO call_record (${names}) VALUES (${marks})`,
+    kept.map(({ value }) => value),
+  );
 }
 
 describe('migrate', () => {
@@ -47,7 +65,7 @@ describe('migrate', () => {
     expect(() => requireCurrentSchema(database)).not.toThrow();
   });
 
-  test('a key of the first version goes on working, and is not strict', () => {
+  test('a key of the first version goes on working, is not strict, and holds as its account', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1, MIGRATIONS.slice(0, 1));
     database.run(
@@ -69,17 +87,20 @@ describe('migrate', () => {
       ips: null,
       scopes: ['inference'],
       strict: false,
+      holds: null,
       status: 'active',
       createdAtMs: 3,
       expiresAtMs: null,
     });
     expect(() => database.run('UPDATE api_key SET strict = 2')).toThrow('CHECK constraint failed');
+    expect(() => database.run("UPDATE api_key SET holds = 'loose'")).toThrow('CHECK constraint failed');
+    expect(() => database.run("UPDATE account SET holds = 'loose'")).toThrow('CHECK constraint failed');
   });
 
   test('an account from before the ledger is postpaid and has no balance, and old records are marked as older', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1, MIGRATIONS.slice(0, 2));
-    database.run(INSERT_CALL_RECORD, [...callRecordValues(sampleRecord('req_old'))]);
+    insertAsThen(database, sampleRecord('req_old'));
     migrate(database, 2);
     expect(database.query('SELECT mode, mark_up_ppm, time_zone FROM account').all()).toEqual([
       { mode: 'postpaid', mark_up_ppm: 0, time_zone: 'UTC' },
@@ -89,6 +110,18 @@ describe('migrate', () => {
       database.query("SELECT cast(value AS TEXT) AS id FROM meta WHERE name = 'records_before_ledger'").get(),
     ).toEqual({ id: 'req_old' });
     expect(() => database.run("UPDATE account SET mode = 'free'")).toThrow('CHECK constraint failed');
+  });
+
+  test('a record from before sound, images and tools were counted reads as it did', async () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 1, MIGRATIONS.slice(0, 5));
+    const record = sampleRecord('req_old');
+    insertAsThen(database, record);
+    migrate(database, 2);
+    const row = database.query<CallRecordRow, []>('SELECT * FROM call_record').get();
+    expect(row?.usage_apart).toBeNull();
+    const cost_nano_usd = row === null ? null : String(row.cost_nano_usd);
+    expect(row === null ? null : callRecordOfRow({ ...row, cost_nano_usd })).toEqual(record);
   });
 
   test('a step that fails leaves no trace, and is run whole the next time', () => {
@@ -109,19 +142,19 @@ describe('migrate', () => {
     const folder = newFolder();
     await (await openStore({ dataDir: folder })).close();
     const database = new Database(`${folder}/tollgate.db`);
-    database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    database.run(`PRAGMA user_version = ${NEXT_VERSION}`);
     database.close();
     for (const open of [() => openStore({ dataDir: folder }), () => openReading(folder)]) {
       const failure = await failureOf(open);
       expect(failure.kind).toBe('schema');
-      expect(failure.message).toContain(`schema version ${MIGRATIONS.length + 1}, newer than this program knows`);
+      expect(failure.message).toContain(`schema version ${NEXT_VERSION}, newer than this program knows`);
     }
   });
 
   test('a reader refuses an older database, and says what brings it up to date', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1);
-    const later = [...MIGRATIONS, { version: MIGRATIONS.length + 1, statements: [] }];
+    const later = [...MIGRATIONS, { version: NEXT_VERSION, statements: [] }];
     expect(() => requireCurrentSchema(database, later)).toThrow('Start the server once');
   });
 

@@ -3,6 +3,10 @@ import type { Migration } from './migration.ts';
 import { MIGRATION_3 } from './migration-3.ts';
 import { MIGRATION_4 } from './migration-4.ts';
 import { MIGRATION_5 } from './migration-5.ts';
+import { MIGRATION_6 } from './migration-6.ts';
+import { MIGRATION_7 } from './migration-7.ts';
+import { MIGRATION_8 } from './migration-8.ts';
+import { MIGRATION_9 } from './migration-9.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -79,4 +83,8 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_3,
   MIGRATION_4,
   MIGRATION_5,
+  MIGRATION_6,
+  MIGRATION_7,
+  MIGRATION_8,
+  MIGRATION_9,
 ];

@@ -39,7 +39,7 @@ export function openReading(dataDir: string): StoreReading {
   return {
     ...createCallReader(queries),
     ...createPolicyBookReader(queries),
-    readBalances: () => readBalances(queries),
+    readBalances: (account) => readBalances(queries, account ?? null),
     close: () => database.close(),
   };
 }

@@ -19,6 +19,7 @@ describe('call records', () => {
       sampleRecord('b', {
         at_ms: 2,
         cost_nano_usd: '9223372036854775807',
+        usage_flags: ['sum', 'far_input'],
         end_user: '\u0000"\'; DROP TABLE call_record --☂',
       }),
       sampleRecord('a', {

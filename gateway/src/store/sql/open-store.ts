@@ -7,14 +7,17 @@ import type { PolicyBook } from '../policy-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
+import type { Drained } from './drain-spool.ts';
+import type { Reach } from './failpoints.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
 import { createLedger } from './ledger.ts';
 import { keepAbandonment, keepRecord } from './ledger-operations.ts';
 import { createPolicyBook } from './policy-book.ts';
 import type { Recovered } from './recover-holds.ts';
-import { type NamesOfModel, readSpend } from './spend-reader.ts';
+import { createSpendThread } from './spend-thread.ts';
+import { openSpool, type Spool } from './spool.ts';
 import { createQueries } from './sqlite-dialect.ts';
-import { nameSqliteFault, type StoreFailure } from './store-failure.ts';
+import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import { createUnkeptEnds } from './unkept-ends.ts';
 import { startWriter, type Writer } from './writer.ts';
 
@@ -25,8 +28,14 @@ export interface StoreOptions {
   readonly databaseBytesMax?: number;
   /** Told when writing begins to fail (with the reason), and when it works again (null). */
   readonly onWritableChange?: (failure: StoreFailure | null) => void;
+  /** Told what an operator should know of the spool, in sentences. */
+  readonly onSpoolProblem?: (problem: string) => void;
+  /** Told of how many calls the ends came from the spool into the ledger, while the store is open. */
+  readonly onSpoolDrained?: (calls: number) => void;
   /** The writer thread's program; another one only in tests. */
   readonly writerProgram?: URL;
+  /** Told the moments of the spool's work; only in tests. */
+  readonly reach?: Reach;
 }
 
 export interface Store {
@@ -35,18 +44,29 @@ export interface Store {
   readonly policies: PolicyBook;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
-  /** Nano-USD that a subject's calls were charged within a window. */
-  readSpend(binding: BindingCaps, namesOfModel: NamesOfModel): Promise<bigint>;
+  /**
+   * Nano-USD that a subject's calls but those named were charged within a window, less what the operator bore of them. Read by
+   * a thread of its own, which takes up to a microsecond for each record of the window. Rejects while some of it lies in the spool.
+   */
+  readSpend(binding: BindingCaps, namesOfModel: NamesOfModel, exceptCalls: readonly string[]): Promise<bigint>;
+  /** Starts that thread before it is asked: budgets will bind. */
+  prepareSpends(): void;
   /** Which start of this data folder it is; taken anew by each. */
   readonly epoch: number;
   /** The calls that the process before left running, which were ended now. */
   readonly recovered: Recovered;
+  /** What the process before left in the spool. */
+  readonly drained: Drained;
   /** Waits for what is under way, then closes the database. */
   close(): Promise<void>;
 }
 
-/** As a literal beside this file, so that `bun build --compile` finds it. */
+/** Every public name of a model, by any of them: a record keeps the name that the caller asked for. */
+export type NamesOfModel = (model: string) => readonly string[];
+
+/** As literals beside this file, so that `bun build --compile` finds them. */
 const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
+const SPEND_PROGRAM = new URL('./spend-worker.ts', import.meta.url);
 
 /**
  * Opens a data folder's store for writing; makes the database, or brings its tables up to date. A new one has the
@@ -56,38 +76,77 @@ const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = databasePath(options.dataDir);
-  const ends = createUnkeptEnds((call_id) => writer.keep(keepAbandonment(call_id)));
+  let spool: Spool | null = null;
+  /** What the writer said before there was a spool to hear it. */
+  let early: StoreFailure | null = null;
   const writer = await startWriter({
     path,
     databaseBytesMax: options.databaseBytesMax ?? null,
     onChange(failure) {
-      if (failure === null) ends.endAll();
-      options.onWritableChange?.(failure);
+      if (spool === null) early = failure;
+      else spool.onWriterChange(failure);
     },
     program: options.writerProgram ?? WRITER_PROGRAM,
   });
-  const reading = await openReadingBeside(writer, path);
+  const ends = createUnkeptEnds((call_id) => writer.keep(keepAbandonment(call_id)));
+  const { reading, spool: opened } = await openBeside(writer, path, options, (failure) => {
+    if (failure === null) ends.endAll();
+    options.onWritableChange?.(failure);
+  });
+  spool = opened;
+  if (early !== null) spool.onWriterChange(early);
   const queries = createQueries(reading);
+  const spends = createSpendThread(path, SPEND_PROGRAM);
   return {
-    recorder: { append: (record) => writer.keep(keepRecord(record)), writable: writer.writable },
-    ledger: createLedger(queries, writer, ends),
+    recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
+    ledger: createLedger(queries, writer, opened, ends),
     policies: createPolicyBook(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
-    readSpend: (binding, namesOfModel) => readSpend(queries, binding, namesOfModel),
+    async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
+      if (!opened.writable()) {
+        throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
+      }
+      return spends.ask({
+        kind,
+        names: kind === 'model' ? namesOfModel(id) : [id],
+        startMs: windowStartMs,
+        endMs: windowEndMs,
+        exceptCalls,
+      });
+    },
+    prepareSpends: () => spends.prepare(),
     ...writer.opened,
     async close() {
       // The last connection to close folds the log into the database, and only the writer's can.
       reading.close();
+      spends.close();
       await writer.close();
+      await opened.close();
     },
   };
 }
 
 /** Where it fails, the writer's thread must not be left running. */
-async function openReadingBeside(writer: Writer, path: string): Promise<Database> {
+async function openBeside(
+  writer: Writer,
+  path: string,
+  { onSpoolProblem, onSpoolDrained, reach }: StoreOptions,
+  onChange: (failure: StoreFailure | null) => void,
+): Promise<{ readonly reading: Database; readonly spool: Spool }> {
+  const listener = {
+    onChange,
+    onProblem: onSpoolProblem ?? (() => undefined),
+    onDrained: onSpoolDrained ?? (() => undefined),
+  };
   try {
-    return openReadConnection(path);
+    const spool = await openSpool(path, writer, writer.opened.drained, listener, reach ?? (() => undefined));
+    try {
+      return { reading: openReadConnection(path), spool };
+    } catch (fault) {
+      await spool.close();
+      throw fault;
+    }
   } catch (fault) {
     await writer.close();
     throw nameSqliteFault(fault);

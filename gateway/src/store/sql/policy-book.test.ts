@@ -24,6 +24,7 @@ const KEY: StoredKey = {
   ips: ['10.0.0.0/8'],
   scopes: ['inference', 'admin'],
   strict: true,
+  holds: 'adaptive',
   status: 'active',
   createdAtMs: 3,
   expiresAtMs: 4,
@@ -33,6 +34,7 @@ const ACCOUNT: StoredAccount = {
   mode: 'prepaid',
   markUpPpm: -50_000,
   timeZone: 'Asia/Kolkata',
+  holds: 'strict',
   createdAtMs: Number.MAX_SAFE_INTEGER,
 };
 const CAPS: Caps = {
@@ -88,9 +90,16 @@ describe('keep', () => {
   test('a change replaces all but the id and the time of creation', async () => {
     const store = await openStore({ dataDir: newFolder() });
     await store.policies.keep([newKey(KEY), { of: 'account', isNew: true, account: ACCOUNT }]);
-    const account: StoredAccount = { ...ACCOUNT, mode: 'postpaid', markUpPpm: 7, timeZone: 'UTC', createdAtMs: 1 };
+    const account: StoredAccount = {
+      ...ACCOUNT,
+      mode: 'postpaid',
+      markUpPpm: 7,
+      timeZone: 'UTC',
+      holds: null,
+      createdAtMs: 1,
+    };
     await store.policies.keep([
-      { of: 'key', isNew: false, key: { ...KEY, name: 'other', models: null, createdAtMs: 99 } },
+      { of: 'key', isNew: false, key: { ...KEY, name: 'other', models: null, holds: 'strict', createdAtMs: 99 } },
       { of: 'account', isNew: false, account },
       {
         of: 'workspace',
@@ -98,7 +107,7 @@ describe('keep', () => {
         workspace: { id: 'default', accountId: 'gone', models: ['m'], createdAtMs: 99 },
       },
     ]);
-    expect(await store.policies.readKeys()).toEqual([{ ...KEY, name: 'other', models: null }]);
+    expect(await store.policies.readKeys()).toEqual([{ ...KEY, name: 'other', models: null, holds: 'strict' }]);
     expect((await store.policies.readAccounts()).find(({ id }) => id === 'team')).toEqual({
       ...account,
       createdAtMs: ACCOUNT.createdAtMs,
@@ -169,7 +178,7 @@ describe('the tables', () => {
   test('a new database has the account default: postpaid, at the price, in UTC', async () => {
     const { policies, close } = await openStore({ dataDir: newFolder() });
     expect(await policies.readAccounts()).toMatchObject([
-      { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC' },
+      { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', holds: null },
     ]);
     await close();
   });

@@ -120,6 +120,48 @@ function tampered(value: string | number | Uint8Array | null | undefined): (stri
   return [''];
 }
 
+describe('sound and tools in a record', () => {
+  let path: string;
+  beforeAll(async () => {
+    const dataDir = newFolder();
+    const store = await openStore({ dataDir });
+    await store.ledger.hold(heldCall('call-a', 100n));
+    const apart = { audio_output: 4, server_tools: { web_search: 3 } };
+    await store.ledger.settle(settledCall('call-a', { held: 100n, output: 10, apart }));
+    await store.close();
+    path = databasePath(dataDir);
+  });
+
+  const proofWith = (usage_apart: string | null) => {
+    const copy = join(newFolder(), 'tollgate.db');
+    copyFileSync(path, copy);
+    const database = new Database(copy, { strict: true });
+    database.run('DROP TRIGGER call_record_keeps');
+    database.run('UPDATE call_record SET usage_apart = ?', [usage_apart]);
+    database.close();
+    return proveLedger(copy, recompute).problem;
+  };
+
+  test('are in the cost that is computed anew: 6 tokens at 2, 4 of sound at 8, 3 searches at 5', () => {
+    expect(proveLedger(path, recompute)).toEqual({ entries: 2, calls: 1, problem: null });
+    expect(proofWith('{"audio_output":4,"server_tools":{"web_search":3}}')).toBeNull();
+  });
+
+  test.each([
+    ['less sound', '{"audio_output":3,"server_tools":{"web_search":3}}', 'its usage at'],
+    ['a search more', '{"audio_output":4,"server_tools":{"web_search":4}}', 'costs 64'],
+    ['none of it', null, 'costs 20'],
+    ['more sound than output', '{"audio_output":11,"server_tools":{"web_search":3}}', 'cannot be recomputed'],
+    ['a number that is none', '{"audio_output":"4"}', 'cannot be recomputed'],
+    ['null', 'null', 'cannot be recomputed'],
+    ['no JSON', '{', 'is no JSON'],
+  ])('and are found where they were changed: %s', (_, usage_apart, words) => {
+    const problem = proofWith(usage_apart);
+    expect(problem?.entry).toBe(2);
+    expect(problem?.message).toContain(words);
+  });
+});
+
 describe('found as well is', () => {
   const cases: readonly [what: string, statements: string[], entry: number | null, words: string][] = [
     ['an entry taken out', ['DELETE FROM ledger_entry WHERE seq = 5'], 5, 'entry 5 is missing'],

@@ -4,7 +4,9 @@
  */
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
+import type { Usage } from '../../generation/usage.ts';
 import type { EntryKind, LedgerProof } from '../ledger-port.ts';
+import { withKeptApart } from './call-record-row.ts';
 import { openReadConnection } from './connection.ts';
 import { Disproof } from './disproof.ts';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
@@ -22,7 +24,7 @@ const PAGE_ENTRIES = 5_000;
 const READ_ENTRIES = `SELECT seq, epoch, kind, ref, nth, e.account, prepaid, cast(amount AS TEXT), cast(released AS TEXT),
     e.at_ms, note, lower(hex(hash)),
     r.account, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, price_version,
-    cast(cost_nano_usd AS TEXT)
+    cast(cost_nano_usd AS TEXT), usage_apart
   FROM ledger_entry e LEFT JOIN call_record r ON e.kind IN ('post', 'void') AND r.request_id = e.ref
   WHERE seq > ? ORDER BY seq LIMIT ${PAGE_ENTRIES}`;
 
@@ -52,6 +54,7 @@ type RecordValues = [
   usage_source: string,
   price_version: string | null,
   cost: string | null,
+  usage_apart: string | null,
 ];
 type NoRecord = [account: null, ...null[]];
 
@@ -143,13 +146,22 @@ function entryOf(values: EntryValues): LedgerEntry {
 function recordOf(values: EntryValues): ChargedRecord | null {
   const record = values.slice(12) as RecordValues | NoRecord;
   if (record[0] === null) return null;
-  const [account, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, source, version, cost] =
+  const [account, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, source, version, cost, apart] =
     record as RecordValues;
+  const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
   return {
     account,
-    usage: { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning },
+    usage: readApart(values[0], usage, apart),
     usageSource: source,
     priceVersion: version,
     cost: cost === null ? null : BigInt(cost),
   };
+}
+
+function readApart(seq: number, usage: Usage, kept: string | null): Usage {
+  try {
+    return withKeptApart(usage, kept);
+  } catch {
+    throw new Disproof(seq, `what its record says of sound, images and tools is no JSON: ${JSON.stringify(kept)}`);
+  }
 }

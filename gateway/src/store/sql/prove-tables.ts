@@ -69,8 +69,8 @@ export function proveRecords(database: Database, charged: number): void {
   if (found === charged) return;
   const stray = database
     .query<{ request_id: string; cost: string }, []>(
-      `SELECT request_id, cast(cost_nano_usd AS TEXT) AS cost ${costly} AND NOT EXISTS
-        (SELECT 1 FROM ledger_entry WHERE ref = request_id AND kind IN ('post', 'void')) LIMIT 1`,
+      `SELECT request_id, cast(cost_nano_usd AS TEXT) AS cost ${costly} AND request_id NOT IN
+        (SELECT ref FROM ledger_entry WHERE kind IN ('post', 'void')) LIMIT 1`,
     )
     .get();
   throw new Disproof(

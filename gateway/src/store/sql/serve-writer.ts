@@ -19,9 +19,11 @@ export function serveWriter(port: WriterPort, reach: Reach): void {
       if (typeof request === 'string') return opened(writer).keepOperations(request);
       if (request.kind === 'open') {
         writer = openWriterDatabase(request, Date.now(), reach);
-        return { opened: { epoch: writer.epoch, recovered: writer.recovered } };
+        const { epoch, recovered, drained } = writer;
+        return { opened: { epoch, recovered, drained } };
       }
       if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
+      if (request.kind === 'drain') return { drained: opened(writer).drain() };
       if (request.kind === 'probe') opened(writer).probe();
       else opened(writer).close();
       return true;

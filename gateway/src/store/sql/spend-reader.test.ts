@@ -25,11 +25,11 @@ async function keepCall(at_ms: number, output: number, changes: Partial<CallReco
 }
 
 const spent = (subject: Subject, window?: typeof DAY, names: readonly string[] = [subject.id]) =>
-  store.readSpend(bind(totalOf(1n), subject, window), () => names);
+  store.readSpend(bind(totalOf(1n), subject, window), () => names, []);
 
 beforeAll(async () => {
   store = await openStore({ dataDir: newFolder() });
-  const account = { id: 'team', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', createdAtMs: 1 } as const;
+  const account = { id: 'team', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', holds: null, createdAtMs: 1 } as const;
   await store.policies.keep([{ of: 'account', isNew: true, account }]);
 });
 afterAll(() => store.close());
@@ -50,7 +50,7 @@ describe('a window', () => {
   test('without an end has all since its beginning, and all time has all', async () => {
     const window = { startMs: DAY_START_MS, endMs: null };
     const open = bind(totalOf(1n), { kind: 'key', id: 'windowed' }, window);
-    expect(await store.readSpend(open, () => [])).toBe(2_220n);
+    expect(await store.readSpend(open, () => [], [])).toBe(2_220n);
     expect(await spent({ kind: 'key', id: 'windowed' })).toBe(2_222n);
   });
 });
@@ -81,10 +81,33 @@ test('a model has the calls that asked for it by any of its names', async () => 
   expect(await spent(model, DAY)).toBe(2n);
 });
 
+test('calls that are named are not part of it', async () => {
+  const changes = { key_id: 'busy' };
+  for (const output of [1, 10, 100]) await keepCall(DAY_START_MS, output, changes);
+  const records = await store.calls.readCalls({ limit: 9, sinceMs: null, requestId: null, keyId: 'busy' });
+  const ids = records.filter(({ usage }) => usage.output !== 10).map(({ request_id }) => request_id);
+  expect(await store.readSpend(bind(totalOf(1n), { kind: 'key', id: 'busy' }), () => [], ids)).toBe(20n);
+});
+
 test('what the operator bore of a call is not charged to its subject', async () => {
   await keepCall(DAY_START_MS, 100, { key_id: 'short' }, 150n);
   await keepCall(DAY_START_MS, 10, { key_id: 'short' });
   expect(await spent({ kind: 'key', id: 'short' })).toBe(170n);
+});
+
+test('subjects asked for together get what each gets alone', async () => {
+  const changes = [{ key_id: 'one' }, { key_id: 'two' }, { key_id: 'two', model: 'grouped' }];
+  for (const [index, change] of changes.entries()) await keepCall(DAY_START_MS, 10 ** index, change);
+  const subjects: Subject[] = [
+    { kind: 'key', id: 'one' },
+    { kind: 'key', id: 'two' },
+    { kind: 'key', id: 'two' },
+    { kind: 'key', id: 'nobody' },
+    { kind: 'model', id: 'grouped' },
+  ];
+  // The first is asked for alone; while it is read the others gather.
+  expect(await Promise.all(subjects.map((subject) => spent(subject, DAY)))).toEqual([2n, 220n, 220n, 0n, 200n]);
+  expect(await Promise.all(subjects.map((subject) => spent(subject)))).toEqual([2n, 220n, 220n, 0n, 200n]);
 });
 
 test('a call without a price counts as nothing, and a sum beyond 2^53 keeps its last digit', async () => {

@@ -3,7 +3,8 @@
 /**
  * `full`: no room on the disk. `unwritable`: any other fault of the disk or database. `conflict`: what was to be
  * inserted is there already, or what was to be replaced is not. `refused`: a value that a column cannot hold.
- * `writer-lost`: the writer died; whether its last batch is on disk is not known. `closed`: the store has been closed.
+ * `writer-lost`: the writer died; whether its last batch is on disk is not known. `reader-lost`: a thread that reads died.
+ * `closed`: the store has been closed.
  * `schema`: a database of another version. `foreign`: not a database of ours.
  */
 export type StoreFailureKind =
@@ -12,6 +13,7 @@ export type StoreFailureKind =
   | 'conflict'
   | 'refused'
   | 'writer-lost'
+  | 'reader-lost'
   | 'closed'
   | 'schema'
   | 'foreign';

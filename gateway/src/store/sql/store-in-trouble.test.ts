@@ -87,6 +87,9 @@ describe('a full disk', () => {
     expect(store.recorder.writable()).toBe(false);
     expect(changes.seen).toEqual(['full']);
     expect(await readIds(folder)).toEqual([]);
+    // It changes nothing and so is kept on the fullest disk.
+    await store.ledger.abandon('a call that holds nothing');
+    expect([store.recorder.writable(), changes.seen]).toEqual([false, ['full']]);
 
     const room = new Database(`${folder}/tollgate.db`);
     room.run('PRAGMA busy_timeout = 5000');

@@ -1,5 +1,5 @@
 /** Owns the types of the tables as queries see them. `migrations.ts` makes the tables themselves. */
-import type { CallRecord, KeyStatus } from '../ports.ts';
+import type { CallRecord, HoldMode, KeyStatus } from '../ports.ts';
 
 export interface WorkspaceRow {
   readonly id: string;
@@ -23,13 +23,14 @@ export interface ApiKeyRow {
   readonly ips: string | null;
   readonly scopes: string;
   readonly strict: 0 | 1;
+  readonly holds: HoldMode | null;
   readonly status: KeyStatus;
   readonly created_at_ms: number;
   readonly expires_at_ms: number | null;
 }
 
-/** A call record with its counters beside the rest, flags as 0 or 1, and attempts as JSON text. */
-export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'stream' | 'attempts'> {
+/** A call record with its counters beside the rest, flags as 0 or 1, and lists as JSON text. */
+export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'attempts'> {
   readonly stream: 0 | 1;
   readonly input: number;
   readonly cache_read: number;
@@ -37,6 +38,10 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'stream' | 'at
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
+  /** JSON list. */
+  readonly usage_flags: string | null;
+  /** JSON of `Usage.apart`; null: the call has none. */
+  readonly usage_apart: string | null;
   readonly attempts: string;
 }
 

@@ -1,6 +1,7 @@
 /** Owns what the writer does with its connection: one transaction for a batch of operations, one for the administrative writes behind it. */
 import type { Database } from 'bun:sqlite';
 import { openWriteConnection } from './connection.ts';
+import { type Drained, drainSpool, spoolPath } from './drain-spool.ts';
 import type { Reach } from './failpoints.ts';
 import { inTransaction } from './in-transaction.ts';
 import { keepBatch } from './keep-batch.ts';
@@ -8,8 +9,8 @@ import { createOperationKeeper } from './keep-operations.ts';
 import { keepWrites } from './keep-writes.ts';
 import { openLedgerBook } from './ledger-book.ts';
 import { type Epoch, readLastEpoch, takeEpoch } from './ledger-epoch.ts';
-import type { Operation } from './ledger-operations.ts';
 import { migrate } from './migrate.ts';
+import { parseOperations } from './operation-batch.ts';
 import { type Recovered, recoverHolds } from './recover-holds.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import type { OpenRequest, WriterReply, WriteStatement } from './writer-messages.ts';
@@ -18,10 +19,14 @@ export interface WriterDatabase {
   readonly epoch: number;
   /** What calls of the processes before held; nothing where the database was opened anew within an epoch. */
   readonly recovered: Recovered;
-  /** Keeps a JSON list of operations; answers once all that it does not name as failed is durable. */
-  keepOperations(list: string): WriterReply;
+  /** What the processes before left in the spool; nothing where the database was opened anew within an epoch. */
+  readonly drained: Drained;
+  /** Keeps a batch of operations, as `renderOperations` made it; answers once all that it does not name as failed is durable. */
+  keepOperations(batch: string): WriterReply;
   /** As `keepOperations`, for administrative writes. */
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
+  /** Takes what lies in the spool into the ledger; durable once it answers. @throws the fault that keeps the disk from it. */
+  drain(): Drained;
   /** @throws the fault that still keeps the disk from taking writes. */
   probe(): void;
   close(): void;
@@ -33,8 +38,8 @@ const CHECKPOINT_PAGES = 4_000;
 const PROBE_BYTES = 65_536;
 
 /**
- * Opens the database, makes or migrates its tables, takes the next epoch and resolves what the last one left open; or goes
- * on in the epoch that the request names, whose calls are still running.
+ * Opens the database, makes or migrates its tables, takes the next epoch, and takes in and resolves what the last one
+ * left; or goes on in the epoch that the request names, whose calls are still running.
  *
  * @throws StoreFailure
  */
@@ -48,27 +53,32 @@ export function openWriterDatabase(
     migrate(database, nowMs);
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     if (databaseBytesMax !== null) boundSize(database, databaseBytesMax);
-    return epoch === null ? startEpoch(database, nowMs, reach) : goOnInEpoch(database, epoch, reach);
+    const spool = spoolPath(path);
+    return epoch === null ? startEpoch(database, spool, nowMs, reach) : goOnInEpoch(database, spool, epoch, reach);
   } catch (fault) {
     database.close();
     throw nameSqliteFault(fault);
   }
 }
 
-function startEpoch(database: Database, nowMs: number, reach: Reach): WriterDatabase {
-  const { tools, recovered, epoch } = inTransaction(database, () => {
+function startEpoch(database: Database, spool: string, nowMs: number, reach: Reach): WriterDatabase {
+  const { tools, drained, recovered, epoch } = inTransaction(database, () => {
     const epoch = takeEpoch(database, nowMs);
     const tools = openTools(database, epoch, reach);
+    tools.book.begin();
+    const drained = drainSpool(database, tools, spool, nowMs);
+    tools.book.finish();
     const recovered = recoverHolds(database, { ...tools, epoch: epoch.id }, nowMs, reach);
     reach('recovery-before-commit');
-    return { tools, recovered, epoch };
+    return { tools, drained, recovered, epoch };
   });
   tools.book.keep();
   reach('recovery-committed');
-  return writerDatabase(database, tools, epoch.id, recovered);
+  if (drained.settled > 0) reach('after-spool-drain');
+  return writerDatabase(database, spool, tools, { epoch: epoch.id, recovered, drained });
 }
 
-function goOnInEpoch(database: Database, expected: number, reach: Reach): WriterDatabase {
+function goOnInEpoch(database: Database, spool: string, expected: number, reach: Reach): WriterDatabase {
   const epoch = readLastEpoch(database);
   if (epoch?.id !== expected) {
     throw new StoreFailure(
@@ -76,7 +86,8 @@ function goOnInEpoch(database: Database, expected: number, reach: Reach): Writer
       `The database is in epoch ${epoch?.id ?? 0}, this server's is ${expected}: another server has written to it, or it was replaced. Restart the server.`,
     );
   }
-  return writerDatabase(database, openTools(database, epoch, reach), epoch.id, { posted: 0, voided: 0 });
+  const nothing = { recovered: { posted: 0, voided: 0 }, drained: { settled: 0, problems: [] } };
+  return writerDatabase(database, spool, openTools(database, epoch, reach), { epoch: epoch.id, ...nothing });
 }
 
 function openTools(database: Database, { id, seal }: Epoch, reach: Reach) {
@@ -86,16 +97,15 @@ function openTools(database: Database, { id, seal }: Epoch, reach: Reach) {
 
 function writerDatabase(
   database: Database,
+  spool: string,
   tools: ReturnType<typeof openTools>,
-  epoch: number,
-  recovered: Recovered,
+  found: Pick<WriterDatabase, 'epoch' | 'recovered' | 'drained'>,
 ): WriterDatabase {
   return {
-    epoch,
-    recovered,
-    keepOperations(list) {
+    ...found,
+    keepOperations(batch) {
       try {
-        const refused = keepBatch(database, tools, JSON.parse(list) as Operation[], Date.now());
+        const refused = keepBatch(database, tools, parseOperations(batch), Date.now());
         return refused.length === 0 ? true : { failed: null, refused, writes: [] };
       } catch (fault) {
         const { kind, message } = nameSqliteFault(fault);
@@ -106,6 +116,17 @@ function writerDatabase(
       const reply = keepWrites(database, writes);
       tools.book.forgetAccounts();
       return reply;
+    },
+    drain() {
+      const drained = inTransaction(database, () => {
+        tools.book.begin();
+        const drained = drainSpool(database, tools, spool, Date.now());
+        tools.book.finish();
+        return drained;
+      });
+      tools.book.keep();
+      tools.reach('after-spool-drain');
+      return drained;
     },
     probe() {
       inTransaction(database, () =>

@@ -28,7 +28,7 @@ export interface WriterPlace {
 export interface WriterLink extends Readonly<WriterOpened> {
   /** `onReply` is called exactly once. */
   request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
-  /** False from a failed write until a write has worked. */
+  /** False from a failed write until a probe's write has worked. */
   writable(): boolean;
   /** Closes the database in good order and ends the thread. */
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
     fresh.request({ kind: 'open', path, databaseBytesMax, epoch }, onOpened);
   }
 
-  /** Learns from the outcome of a write, or of a try to write again. */
+  /** Learns from a failed write, or from the outcome of a try to write again. */
   function hear(outcome: StoreFailure | null): void {
     if (!active) return;
     const changed = (outcome === null) !== (trouble === null);
@@ -88,8 +88,8 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
       thread.request(message, (reply) => {
         onReply(reply);
         const failure = diskFailure(reply);
-        // What was refused for its content was not written: it says nothing of the disk.
-        if (failure !== null || reply === true) hear(failure);
+        // That one was kept does not say that the disk takes writes again: it may have had nothing to write. The probe has.
+        if (failure !== null) hear(failure);
       });
     },
     writable: () => active && trouble === null,

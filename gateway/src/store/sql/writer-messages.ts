@@ -1,4 +1,5 @@
 /** Owns the words between the request thread and the writer thread. Requests are answered in order, each once. */
+import type { Drained } from './drain-spool.ts';
 import type { Recovered } from './recover-holds.ts';
 import { StoreFailure, type StoreFailureKind } from './store-failure.ts';
 
@@ -18,7 +19,7 @@ export interface OpenRequest {
 }
 
 /**
- * A string is a JSON list of operations (`ledger-operations.ts`), all in one transaction. It goes as it is because a bare
+ * A string is a batch of operations (`operation-batch.ts`), all in one transaction. It goes as it is because a bare
  * string crosses threads for an eighth of what any object costs (3 against 22 µs for 20 records).
  */
 export type WriterRequest =
@@ -26,6 +27,8 @@ export type WriterRequest =
   | OpenRequest
   /** Each a transaction of its own. */
   | { readonly kind: 'writes'; readonly writes: readonly (readonly WriteStatement[])[] }
+  /** Takes what lies in the spool into the ledger. */
+  | { readonly kind: 'drain' }
   /** Writes and takes back a few pages, to find out whether the disk takes writes again. */
   | { readonly kind: 'probe' }
   | { readonly kind: 'close' };
@@ -53,11 +56,16 @@ export interface WriterTrouble {
 
 /** What a writer found and did when it opened the database. */
 export interface WriterOpened {
-  readonly opened: { readonly epoch: number; readonly recovered: Recovered };
+  readonly opened: { readonly epoch: number; readonly recovered: Recovered; readonly drained: Drained };
+}
+
+/** What a writer took from the spool; durable. */
+export interface WriterDrained {
+  readonly drained: Drained;
 }
 
 /** `true`: everything asked for is durable. */
-export type WriterReply = true | WriterOpened | WriterTrouble;
+export type WriterReply = true | WriterOpened | WriterDrained | WriterTrouble;
 
 /** The reply to a request that failed as a whole. */
 export function failedReply({ kind, message }: StoreFailure): WriterTrouble {
@@ -66,7 +74,7 @@ export function failedReply({ kind, message }: StoreFailure): WriterTrouble {
 
 /** What was not kept; null where everything was. */
 export function troubleOf(reply: WriterReply): WriterTrouble | null {
-  return reply === true || 'opened' in reply ? null : reply;
+  return reply === true || 'opened' in reply || 'drained' in reply ? null : reply;
 }
 
 /** The fault that kept all of a request, or null. Errors lose their class between threads; this gives it back. */

@@ -1,8 +1,10 @@
 /**
- * Owns when what is to be kept goes to the writer thread: at once if it is idle, else together as soon as it is done.
- * That is group commit without a timer. Knows no SQL.
+ * Owns when what is to be kept goes to the writer thread: at once if it is idle, else together as soon as it is done. What
+ * nobody waits for goes with the next thing that somebody waits for. Knows no SQL.
  */
+import type { Drained } from './drain-spool.ts';
 import type { Operation } from './ledger-operations.ts';
+import { renderOperations } from './operation-batch.ts';
 import { StoreFailure } from './store-failure.ts';
 import { openWriterLink, type WriterPlace } from './writer-link.ts';
 import {
@@ -12,13 +14,18 @@ import {
   type WriterOpened,
   type WriterReply,
   type WriteStatement,
+  wholeFailure,
 } from './writer-messages.ts';
 
 export interface Writer extends Readonly<WriterOpened> {
   /** Resolves once the operation is durable; rejects with a StoreFailure where it was not kept. In the order of the calls. */
   keep(operation: Operation): Promise<void>;
+  /** As `keep`, for what nobody waits for: it wakes no idle writer, and lies for `UNHURRIED_MS` at most. */
+  keepUnhurried(operation: Operation): Promise<void>;
   /** As `keep`, for statements that take effect all or none. */
   write(statements: readonly WriteStatement[]): Promise<void>;
+  /** Takes what lies in the spool into the ledger; rejects with a StoreFailure, and nothing of it is in there then. */
+  drain(): Promise<Drained>;
   writable(): boolean;
   /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
   close(): Promise<void>;
@@ -46,23 +53,33 @@ const BATCH_OPERATIONS_MAX = 1_000;
  */
 const PACE_MS = 2;
 
+/**
+ * How long what nobody waits for may wait for company. A process that dies within it has not kept it, as one that dies before
+ * a commit has not; a commit of its own costs 0.1 ms of CPU and a wait for the disk. See docs/decisions/0003.
+ */
+const UNHURRIED_MS = 10;
+
 /** Opens the database in a writer thread, its tables brought up to date. @throws StoreFailure */
 export async function startWriter(place: WriterPlace): Promise<Writer> {
   const link = await openWriterLink(place);
   const forming = emptyBatch();
+  /** Somebody waits for some of what is forming. */
+  let due = false;
   let busy = false;
+  let later: Timer | null = null;
   let pumpedMs = 0;
   let onIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
   function pump(): void {
     pumpedMs = performance.now();
-    if (forming.operations.length === 0 && forming.writes.length === 0) {
+    if (!due) {
       busy = false;
       onIdle?.();
       return;
     }
     const { operations, operationSettlers, writes, writeSettlers } = takeBatch(forming);
+    due = forming.operations.length > 0;
     let underWay = (operations.length > 0 ? 1 : 0) + (writes.length > 0 ? 1 : 0);
     const goOn = () => {
       underWay -= 1;
@@ -72,7 +89,7 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
       else setImmediate(pump);
     };
     if (operations.length > 0) {
-      link.request(JSON.stringify(operations), (reply) => {
+      link.request(renderOperations(operations), (reply) => {
         settleOperations(operationSettlers, reply);
         goOn();
       });
@@ -87,12 +104,35 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
 
   /** An idle writer is woken once per turn of the event loop: calls that end in the same turn share one message. */
   function wake(): void {
+    due = true;
     if (busy) return;
     busy = true;
     setImmediate(pump);
   }
 
+  function wakeLater(): void {
+    if (due || later !== null) return;
+    later = setTimeout(() => {
+      later = null;
+      wakeForRest();
+    }, UNHURRIED_MS);
+  }
+
+  function wakeForRest(): void {
+    if (forming.operations.length > 0) wake();
+  }
+
+  function gather(operation: Operation, wakeWriter: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (closing !== null) return reject(closedFailure());
+      forming.operations.push(operation);
+      forming.operationSettlers.push({ resolve, reject });
+      wakeWriter();
+    });
+  }
+
   async function drainAndClose(): Promise<void> {
+    wakeForRest();
     if (busy) {
       await new Promise<void>((resolve) => {
         onIdle = resolve;
@@ -103,20 +143,23 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
 
   return {
     opened: link.opened,
-    keep(operation) {
-      return new Promise((resolve, reject) => {
-        if (closing !== null) return reject(closedFailure());
-        forming.operations.push(operation);
-        forming.operationSettlers.push({ resolve, reject });
-        wake();
-      });
-    },
+    keep: (operation) => gather(operation, wake),
+    keepUnhurried: (operation) => gather(operation, wakeLater),
     write(statements) {
       return new Promise((resolve, reject) => {
         if (closing !== null) return reject(closedFailure());
         forming.writes.push(statements);
         forming.writeSettlers.push({ resolve, reject });
         wake();
+      });
+    },
+    drain() {
+      return new Promise((resolve, reject) => {
+        if (closing !== null) return reject(closedFailure());
+        link.request({ kind: 'drain' }, (reply) => {
+          if (reply !== true && 'drained' in reply) resolve(reply.drained);
+          else reject(wholeFailure(reply) ?? new Error('the writer did not say what it took from the spool'));
+        });
       });
     },
     writable: () => closing === null && link.writable(),

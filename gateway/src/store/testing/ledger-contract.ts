@@ -54,7 +54,7 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
     }
 
     async function balanceOf(account: string): Promise<AccountBalance> {
-      const found = (await ledger.readBalances()).find((balance) => balance.account === account);
+      const found = (await ledger.readBalances(account)).at(0);
       if (found === undefined) throw new Error(`no balance of ${account}`);
       return found;
     }
@@ -86,6 +86,8 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       await Promise.all([ledger.hold(heldCall('free', 0n)), ledger.hold(heldCall('over', 30n))]);
       await ledger.settle(settledCall('free', { held: 0n, output: 0 }));
       await ledger.settle(settledCall('over', { held: 30n, output: 20 }));
+      const again = settledCall('over', { held: 30n, output: 20 });
+      expect(await outcomeOf(ledger.settle(again))).toBe('conflict');
       expect(await balanceOf('default')).toMatchObject({ available: -30n, held: 0n, charged: 30n, absorbed: 10n });
       expect(rig.prove()).toEqual({ entries: 5, calls: 2, problem: null });
     });
@@ -198,6 +200,11 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.hold(heldCall('a', LARGEST + 1n, 'paid')))).toBe('refused');
       await ledger.hold(heldCall('a', LARGEST - 1n, 'paid'));
       expect(await balanceOf('paid')).toMatchObject({ available: 1n, held: LARGEST - 1n });
+      // The balance would fit here, the amount itself does not.
+      const lowest = { ...MOVEMENT, account: 'default', amount: -LARGEST - 1n };
+      expect(await ledger.correct({ ...lowest, id: 'm3' })).toMatchObject({ available: -LARGEST - 1n });
+      expect(await outcomeOf(ledger.correct({ ...lowest, id: 'm4', amount: 2n * LARGEST + 1n }))).toBe('refused');
+      expect(await balanceOf('default')).toMatchObject({ available: -LARGEST - 1n });
     });
 
     test('one that is refused takes none of those beside it with it', async () => {
@@ -249,6 +256,16 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       );
       expect(await restart()).toEqual({ posted: 0, voided: 0 });
       expect(await rig.readCalls()).toHaveLength(4);
+    });
+
+    test('sound, images and tools are kept with a call, and with the checkpoint of one that crashed', async () => {
+      const apart = { audio_output: 4, image_output: 1, server_tools: { web_search: 2 } };
+      await Promise.all(['whole', 'cut'].map((id) => ledger.hold(heldCall(id, 100n))));
+      await ledger.checkpoint({ call_id: 'cut', usage: { ...usageOf(30), apart }, cost: 60n });
+      await ledger.settle(settledCall('whole', { held: 100n, output: 5, apart }));
+      await restart();
+      expect((await statusOf('whole'))?.usage).toEqual({ ...usageOf(5), apart });
+      expect((await statusOf('cut'))?.usage).toEqual({ ...usageOf(30), apart });
     });
 
     test('an abandoned call ends as after a crash, and one that ended stays as it is', async () => {

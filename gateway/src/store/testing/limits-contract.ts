@@ -3,7 +3,7 @@
  * tests'. What one store alone promises is tested beside it.
  */
 import { describe, expect, test } from 'bun:test';
-import type { BudgetReached, LimitClaim, LimitDecision, LimitStore } from '../limits-port.ts';
+import type { BindingCaps, BudgetReached, LimitClaim, LimitDecision, LimitStore } from '../limits-port.ts';
 import { lastCentContract } from './limits-money-contract.ts';
 import { bind, claim, randomOf, START_MS, totalOf } from './sample-claims.ts';
 
@@ -234,6 +234,34 @@ function seeds(open: () => LimitStore): void {
     expect(await store.readBudget(daily(NEXT))).toEqual({ settled: 0n, held: 10n });
   });
 
+  test('a clock that goes back over midnight, and on again, opens no window anew: what is not known of it is seeded', async () => {
+    const store = open();
+    const [first, second, third] = [0, 1, 2].map((days) =>
+      daily({ startMs: DAY.startMs + days * 86_400_000, endMs: DAY.endMs + days * 86_400_000 }),
+    ) as [BindingCaps, BindingCaps, BindingCaps];
+    let calls = 0;
+    const spend = async (budget: BindingCaps, amount: bigint): Promise<string> => {
+      const id = `${calls++}`;
+      const kind = await kindOf(store.acquire(claim(id, [budget], { amount }), START_MS));
+      if (kind === 'admitted') await store.release(id, amount, 0, START_MS);
+      return kind;
+    };
+    await store.seedBudget(first, 0n);
+    expect([await spend(first, 6n), await spend(second, 10n), await spend(third, 1n)]).toEqual([
+      'admitted',
+      'admitted',
+      'admitted',
+    ]);
+    // Two days back: of the first nothing is kept any more.
+    expect(await spend(first, 5n)).toBe('unseeded');
+    await store.seedBudget(first, 6n);
+    expect([await spend(first, 5n), await spend(first, 4n)]).toEqual(['budget', 'admitted']);
+    expect(await spend(second, 1n)).toBe('unseeded');
+    await store.seedBudget(second, 10n);
+    expect(await spend(second, 1n)).toBe('budget');
+    expect(await spend(third, 10n)).toBe('budget');
+  });
+
   test('a window that overlaps the one before it, or is of another sort, is seeded', async () => {
     const store = open();
     await store.seedBudget(daily(DAY), 7n);
@@ -256,6 +284,81 @@ function seeds(open: () => LimitStore): void {
     expect(await kindOf(store.acquire(claim('b', [raised], { amount: 11n }), START_MS))).toBe('budget');
     await store.release('a', 1n, 0, START_MS);
     expect(await store.readBudget(raised)).toEqual({ settled: 5n, held: 0n });
+  });
+
+  test('what calls were charged that end while a budget is read anew is not lost', async () => {
+    const store = open();
+    await store.seedBudget(daily(DAY), 2n);
+    await store.acquire(claim('a', [daily(DAY)], { amount: 4n }), START_MS);
+    await store.forgetBudget(daily(DAY).subject);
+    await store.release('a', 3n, 0, START_MS);
+    await store.seedBudget(daily(DAY), 2n);
+    expect(await store.readBudget(daily(DAY))).toEqual({ settled: 5n, held: 0n });
+    await store.forgetBudget(daily(DAY).subject);
+    await store.seedBudget(daily(DAY), 5n);
+    expect(await store.readBudget(daily(DAY))).toEqual({ settled: 5n, held: 0n });
+  });
+
+  describe('a budget that is set while calls run', () => {
+    const subjects = { keyId: 'key_1', workspaceId: 'w', accountId: 'acme', endUser: 'ann', models: ['alias', 'm'] };
+    const running = (id: string, amount: bigint, arrivedMs = START_MS) =>
+      claim(id, [], { subjects, amount, arrivedMs });
+    const NAMES = [
+      ['key', 'key_1'],
+      ['workspace', 'w'],
+      ['account', 'acme'],
+      ['model', 'm'],
+      ['end_user', 'acme/ann'],
+    ] as const;
+
+    test.each(NAMES)('of their %s counts what they hold, extend and are charged', async (kind, id) => {
+      const store = open();
+      for (const call of ['a', 'b']) await store.acquire(running(call, 3n), START_MS);
+      const budget = bind(totalOf(10n), { kind, id });
+      expect([...(await store.beginSeed(budget))].sort()).toEqual(['a', 'b']);
+      // Between the beginning and the end of the reading one of them ends.
+      await store.release('a', 2n, 0, START_MS);
+      await store.seedBudget(budget, 1n);
+      expect(await store.readBudget(budget)).toEqual({ settled: 3n, held: 3n });
+      expect(await store.extend('b', 5n, START_MS)).toBe(false);
+      expect(await store.extend('b', 4n, START_MS)).toBe(true);
+      expect(await kindOf(store.acquire(claim('c', [budget], { amount: 1n }), START_MS))).toBe('budget');
+      await store.release('b', 6n, 0, START_MS);
+      expect(await store.readBudget(budget)).toEqual({ settled: 9n, held: 0n });
+    });
+
+    test.each(NAMES)('of another %s does not concern them', async (kind, id) => {
+      const store = open();
+      await store.acquire(running('a', 3n), START_MS);
+      const budget = bind(totalOf(10n), { kind, id: `${id}x` });
+      expect(await store.beginSeed(budget)).toEqual([]);
+      await store.seedBudget(budget, 0n);
+      await store.release('a', 2n, 0, START_MS);
+      expect(await store.readBudget(budget)).toEqual({ settled: 0n, held: 0n });
+    });
+
+    test('counts those that arrived within its window only', async () => {
+      const store = open();
+      await store.acquire(running('yesterday', 3n, DAY.startMs - 1), START_MS);
+      await store.acquire(running('today', 4n), START_MS);
+      const budget = bind({ budget: { window: 'day', amount: 10n } }, { kind: 'key', id: 'key_1' }, DAY);
+      expect(await store.beginSeed(budget)).toEqual(['today']);
+      await store.seedBudget(budget, 0n);
+      expect(await store.readBudget(budget)).toEqual({ settled: 0n, held: 4n });
+    });
+
+    test('is read again where reading failed, and counts each of them once', async () => {
+      const store = open();
+      await store.acquire(running('a', 3n), START_MS);
+      await store.acquire(running('b', 3n), START_MS);
+      const budget = bind(totalOf(10n), { kind: 'key', id: 'key_1' });
+      await store.beginSeed(budget);
+      await store.release('a', 2n, 0, START_MS);
+      expect(await store.beginSeed(budget)).toEqual(['b']);
+      await store.seedBudget(budget, 2n);
+      expect(await store.readBudget(budget)).toEqual({ settled: 2n, held: 3n });
+      expect(await store.beginSeed(budget)).toEqual([]);
+    });
   });
 
   test('the rule of all end users of an account forgets theirs, and nobody else’s', async () => {

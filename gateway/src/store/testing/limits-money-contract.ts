@@ -84,6 +84,25 @@ export function lastCentContract(open: () => LimitStore): void {
     expect(await store.extendUpTo('a', 1n, START_MS)).toBe(0n);
   });
 
+  test('a claim that wants room beyond its amount gets it or nothing, and takes its amount alone', async () => {
+    const store = open();
+    const budget = bind(totalOf(10n));
+    await store.seedBudget(budget, 2n);
+    await store.seedBalance('p', 9n);
+    const asked = async (id: string, room: bigint) => {
+      const decision = await store.acquire(claim(id, [budget], { prepaidAccount: 'p', amount: 3n, room }), START_MS);
+      return decision.kind === 'refused' ? decision.refusal.kind : decision.kind;
+    };
+    expect(await asked('a', 10n)).toBe('budget');
+    expect(await asked('b', 9n)).toBe('budget');
+    expect(await asked('c', 8n)).toBe('admitted');
+    expect(await store.readBudget(budget)).toEqual({ settled: 2n, held: 3n });
+    await store.credit('p', -2n);
+    expect(await asked('d', 5n)).toBe('balance');
+    expect(await asked('e', 1n)).toBe('admitted');
+    expect(await store.readBudget(budget)).toEqual({ settled: 2n, held: 6n });
+  });
+
   test('money that comes to an account can be spent, and what leaves it cannot', async () => {
     const store = open();
     const asked = (id: string, amount: bigint) =>

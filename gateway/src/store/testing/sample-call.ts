@@ -2,12 +2,16 @@
 import { costNanoUsd } from '../../billing/cost.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import type { UsageApart } from '../../generation/usage-apart.ts';
 import type { CallDraft, Hold, Settlement } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
 import { sampleRecord } from '../sql/testing/sample-record.ts';
 
 /** An output token costs 2 nano-USD, an input token 1. */
 export const PRICE_VERSION = 'config@0.001_0.001_0.001_0.001_0.002_0.002';
+
+/** The same, with sound in the answer at 8 nano-USD a token, and searches at 5. */
+const APART_PRICE_VERSION = `${PRICE_VERSION},audio_output=0.008;web_search=0.000005/1000`;
 
 /** The cost that a record's usage and price come to, as `verify` computes it. */
 export function recompute(usage: Usage, priceVersion: string): bigint {
@@ -47,6 +51,8 @@ export function usageOf(output: number): Usage {
 export interface SettledParts {
   readonly held: bigint;
   readonly output: number;
+  /** Sound, images and tools that ran upstream. */
+  readonly apart?: UsageApart;
   readonly account?: string;
   readonly changes?: Partial<CallRecord>;
 }
@@ -54,13 +60,14 @@ export interface SettledParts {
 /** The end of a call that held `held` and produced `output` tokens: what exceeds the hold is absorbed. */
 export function settledCall(request_id: string, parts: SettledParts): Settlement {
   const { held, output, account = 'default', changes = {} } = parts;
-  const usage = usageOf(output);
-  const cost = recompute(usage, PRICE_VERSION);
+  const price = parts.apart === undefined ? PRICE_VERSION : APART_PRICE_VERSION;
+  const usage: Usage = { ...usageOf(output), ...(parts.apart && { apart: parts.apart }) };
+  const cost = recompute(usage, price);
   const posted = cost < held ? cost : held;
   const record = sampleRecord(request_id, {
     account,
     usage,
-    price_version: PRICE_VERSION,
+    price_version: price,
     cost_nano_usd: cost.toString(),
     ...changes,
   });

@@ -1,10 +1,13 @@
 /** Owns claims and caps for tests of the limits: the least that a test must say of them. */
-import type { BindingCaps, Caps, LimitClaim, Subject } from '../limits-port.ts';
+import type { BindingCaps, CallSubjects, Caps, LimitClaim, Subject } from '../limits-port.ts';
 
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 
 /** Unix ms at which the tests begin: the clock is theirs. */
 export const START_MS = 1_790_000_000_000;
+
+/** A call of nobody that the tests of limits name, save where they say whose it is. */
+const SUBJECTS: CallSubjects = { keyId: '', workspaceId: '', accountId: '', endUser: null, models: [] };
 
 /** Caps of a key (`k` unless named); a budget is of all time unless its window is given. */
 export function bind(
@@ -23,7 +26,16 @@ export function bind(
 export const totalOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total', amount } });
 
 export function claim(callId: string, binding: readonly BindingCaps[], rest: Partial<LimitClaim> = {}): LimitClaim {
-  return { callId, binding, prepaidAccount: null, tokens: 0, amount: 0n, ...rest };
+  return {
+    callId,
+    subjects: SUBJECTS,
+    arrivedMs: START_MS,
+    binding,
+    prepaidAccount: null,
+    tokens: 0,
+    amount: 0n,
+    ...rest,
+  };
 }
 
 /** Whole numbers below a bound, the same for the same seed (mulberry32). */

@@ -8,6 +8,8 @@ import type { Generation } from '../../../src/generation/generation.ts';
 import type { Citation, Part } from '../../../src/generation/part.ts';
 import { splitDeltas } from '../../../src/generation/testing/split-deltas.ts';
 import { unfoldGeneration } from '../../../src/generation/unfold.ts';
+import type { Usage } from '../../../src/generation/usage.ts';
+import { apartOf } from '../../../src/generation/usage-apart.ts';
 import { functionArguments, spokenText } from './random-parts.ts';
 
 const count = fc.nat(2_000_000);
@@ -20,7 +22,36 @@ const usage = fc
     output: count,
     reasoning: count,
   })
-  .map((counters) => ({ ...counters, reasoning: Math.min(counters.reasoning, counters.output) }));
+  .map((counters) => ({ ...counters, reasoning: Math.min(counters.reasoning, counters.output) }))
+  .chain(
+    (counters): fc.Arbitrary<Usage> => fc.oneof({ weight: 3, arbitrary: fc.constant(counters) }, withApart(counters)),
+  );
+
+/** With sound, images and tools that ran upstream, each some part of what there is of its whole. */
+function withApart(counters: Usage): fc.Arbitrary<Usage> {
+  const { input, cache_read, output, reasoning } = counters;
+  const share = fc.integer({ min: 0, max: 100 });
+  const requests = fc.nat(9);
+  return fc
+    .tuple(fc.array(share, { minLength: 5, maxLength: 5 }), requests, requests, requests)
+    .map(([shares, ...ran]) => {
+      const part = (index: number, whole: number) => Math.floor((whole * (shares[index] ?? 0)) / 100);
+      const audio_input = part(0, input);
+      const audio_output = part(2, output - reasoning);
+      // A chat answer does not say which of its sound came from a cache: some did only where all of the input was sound.
+      const audio_cache_read = audio_input === input ? part(1, cache_read) : 0;
+      const media = {
+        audio_input,
+        audio_cache_read,
+        audio_output,
+        image_input: part(3, input - audio_input),
+        image_output: part(4, output - reasoning - audio_output),
+      };
+      const [web_search, web_fetch, code_execution] = ran;
+      const apart = apartOf(media, Object.entries({ web_search, web_fetch, code_execution }));
+      return apart === undefined ? counters : { ...counters, apart };
+    });
+}
 
 const citation: fc.Arbitrary<Citation> = fc.oneof(
   spokenText.map((title): Citation => {
@@ -113,6 +144,7 @@ export const randomAnswer: fc.Arbitrary<Generation> = fc
       reported: null,
       explanation: finish_reason === 'refusal' ? explanation : null,
       usage: counters,
+      usageFlags: [],
       complete: true,
     };
   });

@@ -16,8 +16,10 @@ async function runCalls(): Promise<void> {
   while (begun < calls) {
     const id = newRequestId();
     begun += 1;
+    // Before the wait: behind it, all that run at once would have the same number.
+    const output = begun % 1_000;
     await store.ledger.hold(heldCall(id, 3_000n));
-    await store.ledger.settle(settledCall(id, { held: 3_000n, output: begun % 1_000 }));
+    await store.ledger.settle(settledCall(id, { held: 3_000n, output }));
   }
 }
 

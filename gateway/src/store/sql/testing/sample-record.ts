@@ -22,6 +22,7 @@ export function sampleRecord(requestId: string, changes: Partial<CallRecord> = {
     finish_reason: 'stop',
     usage: { input: 120, cache_read: 30, cache_write_5m: 2, cache_write_1h: 1, output: 45, reasoning: 10 },
     usage_source: 'upstream',
+    usage_flags: null,
     price_version: 'catalogue 2026-11-01',
     cost_nano_usd: '123450',
     ttfb_ms: 210,

@@ -1,0 +1,30 @@
+/** Checks that the operator hears of each model and kind without a fee, once. */
+import { expect, test } from 'bun:test';
+import { createUnpricedTeller } from './tell-unpriced.ts';
+
+function openTeller() {
+  const told: object[] = [];
+  const tell = createUnpricedTeller({ warn: (about) => void told.push(about) });
+  return { told, tell };
+}
+
+test('says each kind of each model once', () => {
+  const { told, tell } = openTeller();
+  tell('m', ['web_search', 'web_fetch']);
+  tell('m', ['web_search']);
+  tell('n', ['web_search']);
+  expect(told).toEqual([
+    { model: 'm', server_tool: 'web_search', unpriced: true },
+    { model: 'm', server_tool: 'web_fetch', unpriced: true },
+    { model: 'n', server_tool: 'web_search', unpriced: true },
+  ]);
+});
+
+test('forgets rather than grow, and says no less for it', () => {
+  const { told, tell } = openTeller();
+  for (let number = 0; number <= 1_000; number++) tell(`m${number}`, ['web_search']);
+  tell('m1000', ['web_search']);
+  expect(told).toHaveLength(1_001);
+  tell('m0', ['web_search']);
+  expect(told).toHaveLength(1_002);
+});

@@ -1,0 +1,37 @@
+/** Owns handing an upstream's stream to a client that asked for one piece. */
+import { CallFailure } from '../errors/call-failure.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
+import type { Dispatch, Dispatched } from './dispatch.ts';
+import { decideUsage } from './settle.ts';
+import { settledReply } from './settled-reply.ts';
+
+/**
+ * The client's response. A stream that was cut for want of money is answered as far as it came, as if by a limit of tokens: it
+ * is paid for. Throws CallFailure where what came is no answer; then nothing was settled yet.
+ */
+export async function deliverFolded(
+  job: Dispatch,
+  { folding, head, cut }: Extract<Dispatched, { kind: 'folded' }>,
+): Promise<Response> {
+  const { call, gate, protocol } = job;
+  const { observer } = folding;
+  const facts = observer.facts();
+  const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
+  const counted = cut ? decideUsage(call, { ...outcome, facts }, gate).usage : null;
+  const { json, finish_reason, dropped } = folding.finish(counted);
+  if (!observer.rewrites) gate.disorders.received[protocol.name] += observer.disorders;
+  call.cut = cut;
+  if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
+  const headers = observer.rewrites ? [] : head.headers.filter(([name]) => name !== 'content-type');
+  return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
+}
+
+/** Upstream does not stream, so nothing less than the worst case could be held, and that is not covered. */
+export function refusedToStream({ head }: CollectedAnswer): CallFailure {
+  return new CallFailure(
+    'quota_exceeded',
+    'insufficient quota: the balance or the budget of this API key does not cover this call at its longest, and the model ' +
+      'cannot be stopped on the way; lower its maximum of output tokens',
+    { cause: `HTTP ${head.status}: no stream` },
+  );
+}

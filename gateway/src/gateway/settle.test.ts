@@ -1,0 +1,92 @@
+/** Tests of settle.ts: odd usage is billed as told, noted in the record and told to the operator. The ends are who-pays' tests'. */
+import { expect, test } from 'bun:test';
+import { ZERO_USAGE } from '../generation/usage.ts';
+import type { AnswerFacts } from '../protocols/protocol.ts';
+import type { CallRecord } from '../store/ports.ts';
+import type { PromptToCount } from './count-prompt.ts';
+import { DriftWatch } from './drift-watch.ts';
+import { LearntRatio } from './learnt-ratio.ts';
+import type { MoneyDesk } from './money-desk.ts';
+import { type OddUsage, OddUsageLog } from './odd-usage.ts';
+import { type Outcome, settle } from './settle.ts';
+import { holdMoney } from './testing/held-money.ts';
+import { routedCall } from './testing/routed-call.ts';
+
+const NOWHERE = { append: async () => undefined, writable: () => true };
+const usage = { ...ZERO_USAGE, input: 100, output: 9 };
+const FACTS: AnswerFacts = {
+  usage,
+  usageFlags: ['sum'],
+  usageSoFar: usage,
+  finish_reason: 'stop',
+  model: 'm',
+  outputBytes: 30,
+};
+
+async function settled(outcome: Outcome, sampledBody: Uint8Array | null = null) {
+  const records: CallRecord[] = [];
+  const told: OddUsage[] = [];
+  const oddUsage = new OddUsageLog((odd) => told.push(odd));
+  const counted: PromptToCount[] = [];
+  const count = (prompt: PromptToCount) => counted.push(prompt) > 0;
+  const drift = new DriftWatch({ counter: { count, close: () => undefined }, tell: () => undefined });
+  const desk = { ratio: new LearntRatio(), oddUsage, drift } as Partial<MoneyDesk> as MoneyDesk;
+  const recorder = { append: async (record: CallRecord) => void records.push(record), writable: () => true };
+  const { call } = routedCall({});
+  call.dispatched = true;
+  call.sampledBody = sampledBody;
+  await settle(call, outcome, { recorder, desk });
+  return { record: records[0], told, counted, call };
+}
+
+test('odd usage is billed as told, and noted', async () => {
+  const { record, told, call } = await settled({ status: 200, failure: null, facts: FACTS });
+  expect(record).toMatchObject({ usage, usage_source: 'upstream', usage_flags: ['sum'] });
+  const { provider, model } = call.route?.upstream ?? {};
+  expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as OddUsage]);
+});
+
+test('usage that is far from our estimate is noted too', async () => {
+  const far = { ...usage, input: 200_000 };
+  const { record } = await settled({ status: 200, failure: null, facts: { ...FACTS, usage: far, usageFlags: [] } });
+  expect(record).toMatchObject({ usage: far, usage_source: 'upstream', usage_flags: ['far_input'] });
+});
+
+test.each([
+  ['in which nothing is odd', { status: 200, failure: null, facts: { ...FACTS, usageFlags: [] } }],
+  ['that is not whole', { status: 200, failure: 'upstream_truncated', facts: FACTS }],
+  ['without usage', { status: 200, failure: null, facts: { ...FACTS, usage: null } }],
+] as const)('an answer %s has no flags', async (_, outcome) => {
+  const { record, told } = await settled(outcome);
+  expect([record?.usage_flags, told.length]).toEqual([null, 0]);
+});
+
+test('the prompt of a sampled call is counted where upstream counted it, and only there', async () => {
+  const body = Buffer.from('{"model":"m"}');
+  const { counted, call } = await settled({ status: 200, failure: null, facts: FACTS }, body);
+  expect(counted).toMatchObject([{ protocol: 'chat', model: call.route?.upstream.model, body }]);
+  for (const outcome of [
+    { status: 200, failure: 'upstream_truncated', facts: FACTS },
+    { status: 200, failure: null, facts: { ...FACTS, usage: null } },
+  ] as const) {
+    expect((await settled(outcome, body)).counted).toEqual([]);
+  }
+  expect((await settled({ status: 200, failure: null, facts: FACTS })).counted).toEqual([]);
+});
+
+test.each([
+  ['its reasoning is among the bytes that came', 'never', 1_000],
+  ['its reasoning never shows', 'always', 250],
+] as const)('a whole answer teaches bytes a token: %s', async (_, hiddenReasoning, tokens) => {
+  const ratio = new LearntRatio();
+  const { call } = routedCall({ hiddenReasoning });
+  const { model = '' } = call.route?.upstream ?? {};
+  const facts = { ...FACTS, usageFlags: [], usage: { ...usage, output: 1_000, reasoning: 750 }, outputBytes: 2_000 };
+  const learnt = new LearntRatio();
+  const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
+  call.dispatched = true;
+  call.money = (await holdMoney({ cap: 1_000_000n })).money;
+  await settle(call, { status: 200, failure: null, facts }, { recorder: NOWHERE, desk });
+  learnt.learn(model, 2_000, tokens);
+  expect(ratio.tokensIn(model, 100_000)).toBe(learnt.tokensIn(model, 100_000));
+});

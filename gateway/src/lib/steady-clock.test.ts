@@ -1,0 +1,22 @@
+/** Checks that the steady clock is a clock, and that the system's clock does not move it. */
+import { afterAll, expect, spyOn, test } from 'bun:test';
+import { steadyNowMs } from './steady-clock.ts';
+
+const HOUR_MS = 3_600_000;
+const trueNow = Date.now;
+const clock = spyOn(Date, 'now');
+afterAll(() => clock.mockRestore());
+
+test('it shows the time in whole milliseconds', () => {
+  clock.mockImplementation(trueNow);
+  expect(Number.isInteger(steadyNowMs())).toBe(true);
+  expect(Math.abs(steadyNowMs() - trueNow())).toBeLessThan(60_000);
+});
+
+test.each([2 * HOUR_MS, -2 * HOUR_MS, 24 * HOUR_MS])('a step by %i ms does not move it', (stepMs) => {
+  const before = steadyNowMs();
+  clock.mockImplementation(() => trueNow() + stepMs);
+  const after = steadyNowMs();
+  expect(after).toBeGreaterThanOrEqual(before);
+  expect(after - before).toBeLessThan(60_000);
+});

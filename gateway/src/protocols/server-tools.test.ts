@@ -1,0 +1,21 @@
+/** Tests of server-tools.ts: kinds that are known and not, and numbers that do not hold. */
+import { expect, test } from 'bun:test';
+import { readRequests, readServerToolUse } from './server-tools.ts';
+
+test('reads every kind that a host names, and what it says of none', () => {
+  const given = { web_search_requests: 2, web_fetch_requests: 0, tool_search_requests: 1, note: 3, _requests: 4 };
+  expect(readServerToolUse(given)).toEqual([
+    ['web_search', 2],
+    ['web_fetch', 0],
+    ['tool_search', 1],
+  ]);
+});
+
+test.each([[null], [undefined], [[]], ['web_search_requests'], [3]])('reads nothing of %j', (given) => {
+  expect(readServerToolUse(given)).toEqual([]);
+});
+
+test.each([[-1], [1.5], ['2'], [10_001], [null], [{}]])('takes %j requests for absent', (requests) => {
+  expect(readServerToolUse({ web_search_requests: requests })).toEqual([]);
+  expect(readRequests(requests)).toBeNull();
+});

@@ -1,0 +1,16 @@
+/**
+ * Owns the death of a process at a moment of its work: TOLLGATE_TEST_FAILPOINT says which and at which passing, as in
+ * `before-commit:3`. For tests.
+ */
+import type { Reach } from '../failpoints.ts';
+
+/** Kills the process, as kill -9 does, when the moment comes. Every thread counts its own passings. */
+export function armedReach(): Reach {
+  const [armed = '', passing = '1'] = (process.env.TOLLGATE_TEST_FAILPOINT ?? '').split(':');
+  let left = Number(passing);
+  return (point) => {
+    if (point !== armed) return;
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
+  };
+}
