@@ -9,7 +9,7 @@ import { ConsoleFailure, failureResponse } from './console-failure.ts';
 import type { RouteRow } from './contract/row.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from './contract.ts';
 import { csvResponse } from './csv.ts';
-import type { ConsoleCall, CsvFile, Handlers } from './handlers.ts';
+import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { checkSameOrigin } from './same-origin.ts';
 
@@ -112,14 +112,19 @@ async function answer(
     };
     // The table's schemas made the members; their types are lost where routes are handled alike.
     const result = await handler(call as unknown as ConsoleCall<ConsoleRoute>);
-    return row.reply === 'csv'
-      ? csvResponse(result as CsvFile, outgoing)
-      : Response.json(result, { headers: outgoing });
+    if (row.reply === 'csv') return csvResponse(result as CsvFile, outgoing);
+    if (row.reply === 'redirect') return redirectResponse(result as Redirect, outgoing);
+    return Response.json(result, { headers: outgoing });
   } catch (fault) {
     if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault), outgoing);
     parts.onFault(route, fault);
     return withHeaders(failureResponse(OWN_FAULT), outgoing);
   }
+}
+
+function redirectResponse({ location }: Redirect, outgoing: Headers): Response {
+  outgoing.set('location', location);
+  return new Response(null, { status: 303, headers: outgoing });
 }
 
 /** The rights that the route needs; null where it needs none in an account. */

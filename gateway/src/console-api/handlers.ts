@@ -23,7 +23,16 @@ export interface CsvFile {
   readonly lines: AsyncIterable<string>;
 }
 
-export type Answer<Route extends ConsoleRoute> = ConsoleRoutes[Route]['reply'] extends 'csv' ? CsvFile : Reply<Route>;
+/** The page to send the browser on to: a path of this server. */
+export interface Redirect {
+  readonly location: string;
+}
+
+export type Answer<Route extends ConsoleRoute> = ConsoleRoutes[Route]['reply'] extends 'csv'
+  ? CsvFile
+  : ConsoleRoutes[Route]['reply'] extends 'redirect'
+    ? Redirect
+    : Reply<Route>;
 
 /** Throws ConsoleFailure for what it refuses. */
 export type Handler<Route extends ConsoleRoute> = (call: ConsoleCall<Route>) => Promise<Answer<Route>>;

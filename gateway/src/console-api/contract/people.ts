@@ -26,6 +26,8 @@ const session = z.object({
   accounts: z.array(grant),
   /** Sign-in by others, as configured. */
   oidc: z.array(z.object({ id, name: z.string() })),
+  /** Whether passkeys can be made and used here. */
+  passkeys: z.boolean(),
 });
 const signedIn = z.object({ state: z.enum(['second_factor', 'signed_in']) });
 
@@ -76,6 +78,18 @@ export const peopleRoutes = {
     access: 'anyone',
     body: z.strictObject({ provider: id }),
     reply: z.object({ url: z.url() }),
+  },
+  'GET /sign-in/oidc/{provider}/callback': {
+    summary: 'Where the other service sends the browser back to: signs in, or leads to the sign-in page with a reason.',
+    access: 'anyone',
+    query: z.object({
+      code: z.string().max(4_096).optional(),
+      state: z.string().max(512).optional(),
+      iss: z.string().max(512).optional(),
+      error: z.string().max(512).optional(),
+      error_description: z.string().max(2_048).optional(),
+    }),
+    reply: 'redirect',
   },
   'POST /sign-out': { summary: 'Ends this session.', access: 'anyone', body: nothing, reply: nothing },
   'GET /me': {

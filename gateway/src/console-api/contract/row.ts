@@ -17,8 +17,8 @@ export interface RouteRow {
   readonly query?: z.ZodObject;
   /** A JSON body; a route without one takes none. */
   readonly body?: z.ZodObject;
-  /** `csv`: the route streams a file instead of JSON. */
-  readonly reply: z.ZodType | 'csv';
+  /** `csv`: the route streams a file instead of JSON. `redirect`: it sends the browser on to another page. */
+  readonly reply: z.ZodType | 'csv' | 'redirect';
   /** People only, whatever the scopes of a key. */
   readonly peopleOnly?: true;
 }
