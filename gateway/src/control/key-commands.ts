@@ -31,6 +31,8 @@ const create = defineCommand(
     strict: strictness.default(false),
     holds: holdMode.default(null),
     expires_in_ms: expirySpanMs.default(null),
+    /** The person who makes it; null: the command line. */
+    created_by: givenId.nullable().default(null),
     ...capArguments,
   }),
   async (context, given) => {
@@ -54,6 +56,7 @@ const create = defineCommand(
       status: 'active',
       createdAtMs: nowMs,
       expiresAtMs: given.expires_in_ms === null ? null : nowMs + given.expires_in_ms,
+      createdBy: given.created_by,
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
     await keepAndBind(context, [{ of: 'key', isNew: true, key }, ...changes]);

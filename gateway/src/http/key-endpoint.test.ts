@@ -73,6 +73,7 @@ async function ask({
     status: 'active',
     createdAtMs: 0,
     expiresAtMs: Date.UTC(2100, 0),
+    createdBy: null,
     ...key,
   };
   const workspaces = [{ id: 'default', accountId: 'default', models: null, createdAtMs: 0 }];

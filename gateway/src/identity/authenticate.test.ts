@@ -37,6 +37,7 @@ function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey
     status: 'active',
     createdAtMs: 0,
     expiresAtMs: null,
+    createdBy: null,
     ...changes,
   };
 }

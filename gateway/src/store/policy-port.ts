@@ -43,7 +43,7 @@ export interface PolicyReader {
 export interface PolicyBook extends PolicyReader {
   /**
    * Keeps all of the changes or none; resolves once they are durable. Rejects where an id or a hash is taken, or where
-   * what is to be changed is not there. An id and a time of creation never change.
+   * what is to be changed is not there. An id, a time of creation and a maker never change.
    */
   keep(changes: readonly PolicyChange[]): Promise<void>;
 }

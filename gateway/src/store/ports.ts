@@ -31,6 +31,8 @@ export interface StoredKey {
   readonly status: KeyStatus;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
+  /** The person who made it, whose rights bound the key's; null: the command line, which has all rights. */
+  readonly createdBy: string | null;
 }
 
 export interface StoredWorkspace {

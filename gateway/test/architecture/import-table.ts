@@ -8,6 +8,7 @@ const PORTS = [
   'store/ledger-port.ts',
   'store/limits-port.ts',
   'store/policy-port.ts',
+  'store/people-port.ts',
   'store/idempotency-port.ts',
 ] as const;
 /** What every domain folder stands on. */
@@ -31,6 +32,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/ledger-port.ts': ['lib', 'generation', 'store/ports.ts'],
   'store/limits-port.ts': ['lib'],
   'store/idempotency-port.ts': [],
+  'store/people-port.ts': [],
   'store/policy-port.ts': ['store/ports.ts', 'store/ledger-port.ts', 'store/limits-port.ts'],
   protocols: [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts'],
 
@@ -66,7 +68,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   gateway: [...FLOOR, ...DOMAIN],
   // What people may do; who they are is asked of a port.
-  people: ['lib', 'errors', ...PORTS],
+  people: ['lib', 'errors', ...PORTS, 'identity/key-format.ts'],
   'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'gateway'],
   control: ['lib', 'errors', 'billing/money.ts', ...PORTS, 'identity', 'config'],
 

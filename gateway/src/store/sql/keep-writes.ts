@@ -32,7 +32,7 @@ function runWrite(database: Database, { sql, parameters, changes }: WriteStateme
   const statement = database.prepare(sql);
   try {
     const outcome = statement.run(...parameters);
-    if (outcome.changes !== changes) {
+    if (changes !== null && outcome.changes !== changes) {
       throw new StoreFailure(
         'conflict',
         `What was to be changed is not there (${outcome.changes} rows instead of ${changes}).`,

@@ -91,6 +91,7 @@ describe('migrate', () => {
       status: 'active',
       createdAtMs: 3,
       expiresAtMs: null,
+      createdBy: null,
     });
     expect(() => database.run('UPDATE api_key SET strict = 2')).toThrow('CHECK constraint failed');
     expect(() => database.run("UPDATE api_key SET holds = 'loose'")).toThrow('CHECK constraint failed');

@@ -3,6 +3,7 @@ import type { Database } from 'bun:sqlite';
 import type { IdempotencyStore } from '../idempotency-port.ts';
 import type { Ledger } from '../ledger-port.ts';
 import type { BindingCaps } from '../limits-port.ts';
+import type { PeopleStore } from '../people-port.ts';
 import type { PolicyBook } from '../policy-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
 import { createCallReader } from './call-reader.ts';
@@ -12,6 +13,7 @@ import type { Reach } from './failpoints.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
 import { createLedger } from './ledger.ts';
 import { keepAbandonment, keepRecord } from './ledger-operations.ts';
+import { createPeopleStore } from './people-store.ts';
 import { createPolicyBook } from './policy-book.ts';
 import type { Recovered } from './recover-holds.ts';
 import { createSpendThread } from './spend-thread.ts';
@@ -42,6 +44,7 @@ export interface Store {
   readonly recorder: CallRecorder;
   readonly ledger: Ledger;
   readonly policies: PolicyBook;
+  readonly people: PeopleStore;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
   /**
@@ -101,6 +104,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
     policies: createPolicyBook(queries, writer),
+    people: createPeopleStore(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {

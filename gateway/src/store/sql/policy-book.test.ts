@@ -28,6 +28,7 @@ const KEY: StoredKey = {
   status: 'active',
   createdAtMs: 3,
   expiresAtMs: 4,
+  createdBy: null,
 };
 const ACCOUNT: StoredAccount = {
   id: 'team',

@@ -35,11 +35,11 @@ export function createPolicyBook(queries: Kysely<Tables>, writer: Pick<Writer, '
 function compileChange(queries: Kysely<Tables>, change: PolicyChange): CompiledQuery {
   switch (change.of) {
     case 'key': {
-      const { id, created_at_ms, ...members } = keyRow(change.key);
+      const { id, created_at_ms, created_by, ...members } = keyRow(change.key);
       return change.isNew
         ? queries
             .insertInto('api_key')
-            .values({ id, created_at_ms, ...members })
+            .values({ id, created_at_ms, created_by, ...members })
             .compile()
         : queries.updateTable('api_key').set(members).where('id', '=', id).compile();
     }

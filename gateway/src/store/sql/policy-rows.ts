@@ -21,6 +21,7 @@ export function keyRow(key: StoredKey): ApiKeyRow {
     status: key.status,
     created_at_ms: key.createdAtMs,
     expires_at_ms: key.expiresAtMs,
+    created_by: key.createdBy,
   };
 }
 
@@ -43,6 +44,7 @@ export function keyOfRow(row: ApiKeyRow): StoredKey {
     status: row.status,
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
+    createdBy: row.created_by,
   };
 }
 

@@ -3,11 +3,14 @@ import type { Drained } from './drain-spool.ts';
 import type { Recovered } from './recover-holds.ts';
 import { StoreFailure, type StoreFailureKind } from './store-failure.ts';
 
-/** One statement of an administrative write. Where it changes another number of rows than `changes`, the write is undone. */
+/**
+ * One statement of an administrative write. Where it changes another number of rows than `changes`, the write is undone;
+ * null: any number will do.
+ */
 export interface WriteStatement {
   readonly sql: string;
   readonly parameters: readonly (string | number | null)[];
-  readonly changes: number;
+  readonly changes: number | null;
 }
 
 export interface OpenRequest {
