@@ -2,6 +2,7 @@
 import { createCapacity } from './admission/capacity.ts';
 import { openConsole } from './app/open-console.ts';
 import { openMoney } from './app/open-money.ts';
+import { openPeople } from './app/open-people.ts';
 import { findModel, listModels } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
@@ -18,6 +19,8 @@ import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
 import { Roster } from './lib/roster.ts';
+import { makersOf, membershipOf } from './people/membership.ts';
+import { createSetUp } from './people/set-up.ts';
 import { buildRouteTable, type RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
@@ -34,6 +37,8 @@ export interface App {
   readonly notices: readonly string[];
   /** The key made at the first start of a data folder; null at every later one. */
   readonly firstKey: string | null;
+  /** The console's one-time set-up link, made with the first key. */
+  readonly setUpLink: string | null;
   /** The public name of a model to try first; null: none is served over the protocol. */
   suggestModel(protocol: 'chat' | 'messages'): string | null;
   /** Takes a new configuration over; running calls keep theirs. Throws where it cannot be built; then nothing changed. */
@@ -78,7 +83,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         log.warn({ cause: String(cause) }, 'old answers of idempotency keys could not be taken away'),
       ),
     );
-    const directory = await loadKeyDirectory(store.policies, masterKey.key);
+    const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
+    const directory = await loadKeyDirectory(store.policies, masterKey.key, makersOf(memberships));
     let callMsMax = longestCallMs(config);
     const money = await openMoney({
       store,
@@ -88,6 +94,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       namesOfModel: (model) => namesIn(gate.settings.routes, model),
     });
     closers.push(() => money.close());
+    const setUp = createSetUp(store.people, Date.now);
     const control = createControl({
       policies: store.policies,
       ledger: store.ledger,
@@ -95,9 +102,14 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       limits: money.desk.rules,
       credit: money.credit,
       bindAccount: money.bindAccount,
+      setUp: {
+        makeLink: setUp.makeLink,
+        served: () => ({ console: gate.settings.config.server.console, baseUrl: baseUrl() }),
+      },
       nowMs: Date.now,
     });
     const limits = () => gate.settings.config.limits;
+    const baseUrl = () => gate.settings.config.server.publicUrl ?? server.url;
     const gate: Gate = {
       settings: buildSettings(config, listed),
       directory,
@@ -117,7 +129,19 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       ready: true,
       draining: false,
     };
-    const console = openConsole({ log, directory });
+    const people = openPeople({
+      people: store.people,
+      setUp,
+      directory,
+      control,
+      masterKey: masterKey.key,
+      log,
+      note: () => undefined,
+      config: () => gate.settings.config,
+      suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
+      nowMs: Date.now,
+    });
+    const console = openConsole({ log, directory, people });
     money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
@@ -130,15 +154,19 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     closers.push(() => socket.stop());
     // Last, for a key is made once and shown once: a start that fails must not use it up.
     const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
+    const setUpNeed = gate.settings.config.server.console && !(await setUp.isClaimed());
+    const setUpLink = setUpNeed && firstKey !== null ? await setUp.makeLink() : null;
     return {
       gate,
       server,
       firstKey,
+      setUpLink: setUpLink === null ? null : `${baseUrl()}/app/setup?token=${setUpLink.token}`,
       notices: [
         ...folder.warnings,
         ...masterKey.warnings,
         ...(socket.notice === null ? [] : [socket.notice]),
         ...config.notes,
+        ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
       ],
       suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
@@ -156,6 +184,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
   }
 }
 
+const NOT_SET_UP = 'Nobody has set up the console yet. A one-time link to do so: bin/tollgate setup-link';
 const NOTHING_LISTED: ListedModels = new Map();
 
 /** An Ollama on this machine is served where nothing else was configured by a file. */

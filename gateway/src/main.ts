@@ -10,6 +10,7 @@ import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
 import { register as registerKeys } from './cli/keys.ts';
 import { register as registerLimits } from './cli/limits.ts';
 import { register as registerServe } from './cli/serve.ts';
+import { register as registerSetupLink } from './cli/setup-link.ts';
 import { register as registerTopup } from './cli/topup.ts';
 import { register as registerVerify } from './cli/verify.ts';
 import { register as registerWorkspaces } from './cli/workspaces.ts';
@@ -35,6 +36,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerCalls,
     registerVerify,
     registerBackup,
+    registerSetupLink,
     registerCheck,
   ]) {
     register(program, environment);

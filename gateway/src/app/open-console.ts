@@ -1,6 +1,13 @@
 /** Owns joining the console: its API's handlers with what they work on, and its files. Holds no rule of its own. */
-import type { Actor } from '../console-api/actor.ts';
 import { createConsoleApi } from '../console-api/console-api.ts';
+import { createIdentify } from '../console-api/identify.ts';
+import { invitationHandlers } from '../console-api/invitations.ts';
+import { meHandlers } from '../console-api/me.ts';
+import { memberHandlers } from '../console-api/members.ts';
+import type { PeopleParts } from '../console-api/people-parts.ts';
+import { sessionHandlers } from '../console-api/session.ts';
+import { setUpHandlers } from '../console-api/set-up.ts';
+import { signInHandlers } from '../console-api/sign-in.ts';
 import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -8,14 +15,22 @@ import { buildConsole } from './build-console.ts';
 
 interface ConsoleParts {
   readonly directory: KeyDirectory;
+  readonly people: PeopleParts;
   readonly log: Log;
 }
 
 /** The console over the parts of a running gateway. */
-export function openConsole({ log }: ConsoleParts): ConsoleDesk {
+export function openConsole({ log, directory, people }: ConsoleParts): ConsoleDesk {
   const api = createConsoleApi({
-    handlers: {},
-    identify: async (): Promise<Actor> => ({ kind: 'nobody' }),
+    handlers: {
+      ...sessionHandlers(people),
+      ...setUpHandlers(people),
+      ...signInHandlers(people),
+      ...meHandlers(people),
+      ...invitationHandlers(people),
+      ...memberHandlers(people),
+    },
+    identify: createIdentify({ sessions: people.sessions, directory, nowMs: people.nowMs }),
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
   });
   return createConsoleDesk(api, buildConsole(), (cause) =>

@@ -4,6 +4,7 @@ import type { ControlReply, Json } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/load-key-directory.ts';
+import { createSetUp } from '../people/set-up.ts';
 import { prepareDataFolder } from '../store/sql/data-folder.ts';
 import { acquireDataLock } from '../store/sql/data-lock.ts';
 import { loadMasterKey } from '../store/sql/master-key.ts';
@@ -83,6 +84,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       limits,
       credit: NOBODY_IS_BOUND,
       bindAccount: NOBODY_IS_BOUND,
+      setUp: { makeLink: createSetUp(store.people, () => environment.nowMs()).makeLink, served: () => null },
       nowMs: () => environment.nowMs(),
     });
     return await control.run(name, given);

@@ -1,7 +1,7 @@
 /** Owns what `tollgate serve` prints when it has started: where it listens, the first key, lines that work as pasted. */
 import type { App } from '../app.ts';
 
-/** The text for standard output. The first key is the one secret that is ever printed, and only at the first start. */
+/** The text for standard output. The first key and the set-up link are the only secrets ever printed, at the first start. */
 export function renderFirstWords(app: App, startMs: number): string {
   const { config, routes } = app.gate.settings;
   const base = config.server.publicUrl ?? app.server.url;
@@ -12,6 +12,9 @@ export function renderFirstWords(app: App, startMs: number): string {
   lines.push(...app.notices);
   if (config.providersFrom === 'built-in') {
     lines.push('No provider is configured: the built-in models "demo" and "claude-demo" answer, offline and free.');
+  }
+  if (app.setUpLink !== null) {
+    lines.push('', 'Set up the console with this link (it works once, for 15 minutes):', '', `  ${app.setUpLink}`);
   }
   if (app.firstKey !== null)
     lines.push(

@@ -36,6 +36,21 @@ export const KIND_PROTOCOLS: { readonly [kind in ProviderKind]: readonly Protoco
   demo: ['chat', 'messages'],
 };
 
+/** Another service that people may sign in to the console by (OpenID Connect). */
+export interface OidcConfig {
+  /** Stands in the address that the service sends people back to. */
+  readonly id: string;
+  /** What its button says. */
+  readonly name: string;
+  /** Without a slash at the end; `/.well-known/openid-configuration` follows. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client. */
+  readonly clientSecret: Secret | null;
+  /** Of e-mail addresses, lower case; null: any. */
+  readonly allowedDomains: readonly string[] | null;
+}
+
 export interface ServerConfig {
   readonly host: string;
   /** 0: any free port. */
@@ -45,6 +60,7 @@ export interface ServerConfig {
   /** Whose connections may say whom they forward for. */
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
+  readonly oidc: readonly OidcConfig[];
 }
 
 /** What the operator chose for all calls. */

@@ -22,8 +22,10 @@ import {
   byteSize,
   choice,
   credential,
+  domainName,
   duration,
   listenHost,
+  oidcId,
   plainText,
   wholeNumber,
 } from './scalar-schema.ts';
@@ -34,6 +36,23 @@ const MODEL_NAME_CHARACTERS_MAX = 256;
 const COMPATIBLE_PRESETS = PRESETS.filter((preset) => preset.kind === 'openai-compatible');
 
 const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
+
+const oidcSchema = z.strictObject({
+  id: oidcId.meta({ description: 'A name of your choice: part of the address that it sends people back to.' }),
+  name: plainText('what the button says', 60).meta({ description: 'What the button of the sign-in page says.' }),
+  issuer: baseUrl.meta({ description: 'Its address; `/.well-known/openid-configuration` is asked for there.' }),
+  client_id: plainText('the name that it knows this gateway by', 256).meta({
+    description: 'The name that it knows this gateway by.',
+  }),
+  client_secret: credential.meta({
+    description: 'The secret that goes with it, best taken from a variable. `none`: a public client.',
+  }),
+  allowed_domains: z
+    .array(domainName)
+    .min(1)
+    .meta({ description: 'Whose e-mail addresses it is believed for, by their domains. Default: any.' })
+    .optional(),
+});
 
 const serverSchema = z.strictObject({
   host: listenHost.meta({ description: 'Where to listen. HOST goes before it.', default: DEFAULT_HOST }).optional(),
@@ -48,6 +67,14 @@ const serverSchema = z.strictObject({
     .meta({ description: 'Address ranges of proxies whose forwarded client address is believed.', default: [] })
     .optional(),
   console: choice(['on', 'off']).meta({ description: 'Whether /app is served.', default: DEFAULT_CONSOLE }).optional(),
+  oidc: z
+    .array(oidcSchema)
+    .meta({
+      description:
+        'Services that people may sign in to the console by (OpenID Connect). Needs `public_url`. Whoever has an account or an open invitation gets in, by an e-mail address that the service has verified.',
+      default: [],
+    })
+    .optional(),
 });
 
 function limitSchema(name: LimitName) {

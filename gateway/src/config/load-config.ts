@@ -10,6 +10,7 @@ import { readConfigFile } from './read-config-file.ts';
 import { resolveDefaults } from './resolve-defaults.ts';
 import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
 import { resolveModels } from './resolve-models.ts';
+import { resolveOidc } from './resolve-oidc.ts';
 import { resolveProviders } from './resolve-providers.ts';
 import { findUnsupported, resolveServer } from './resolve-server.ts';
 import { type ReadYaml, readYamlTree } from './yaml-tree.ts';
@@ -62,13 +63,14 @@ export function loadConfig({ file, environment, cwd }: ConfigSource): LoadedConf
     parsed.shape.models === undefined
       ? null
       : resolveModels(parsed.shape.models, providers, new Set(Object.keys(shapes ?? {})), report);
+  const oidc = resolveOidc(parsed.shape.server, report);
   const [first, ...others] = problems;
   if (first !== undefined) return { config: null, problems: [first, ...others] };
   return {
     config: {
       file: read.kind === 'read' ? read.path : null,
       dataDir: resolve(cwd, environment.TOLLGATE_DATA_DIR || DEFAULT_DATA_DIR),
-      server,
+      server: { ...server, oidc },
       limits,
       defaults: resolveDefaults(parsed.shape.defaults),
       timeouts,

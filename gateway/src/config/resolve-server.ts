@@ -11,7 +11,7 @@ export function resolveServer(
   shape: FileShape['server'],
   environment: Environment,
   problems: ConfigProblem[],
-): ServerConfig {
+): Omit<ServerConfig, 'oidc'> {
   const host = environment.HOST ? listenHost.safeParse(environment.HOST) : null;
   const port = environment.PORT ? wholeNumber(0, 65_535).safeParse(environment.PORT) : null;
   if (host?.success === false) {

@@ -196,3 +196,19 @@ export const instant = scalar({
     return moment instanceof Unfit ? moment : text;
   },
 });
+
+/** The id of a service, as it stands in an address. */
+export const oidcId = scalar({
+  expected: '1 to 32 of a-z, 0-9 and -, beginning with a letter',
+  advice: 'Choose another id.',
+  json: { title: 'id', type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
+  parse: (text) => (/^[a-z][a-z0-9-]{0,31}$/.test(text) ? text : UNFIT),
+});
+
+/** A domain of e-mail addresses. */
+export const domainName = scalar({
+  expected: 'a domain such as example.com',
+  advice: 'Write what stands behind the @ of the addresses.',
+  json: { title: 'domain', type: 'string', minLength: 3 },
+  parse: (text) => (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
+});

@@ -4,6 +4,8 @@
  */
 import { Hono } from 'hono';
 import type { z } from 'zod';
+import type { Arrival } from '../people/auth-cookies.ts';
+import { PeopleFailure } from '../people/people-failure.ts';
 import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
 import { ConsoleFailure, failureResponse } from './console-failure.ts';
 import type { RouteRow } from './contract/row.ts';
@@ -16,14 +18,17 @@ import { checkSameOrigin } from './same-origin.ts';
 export interface ConsoleApiParts {
   readonly handlers: Partial<Handlers>;
   /** Who asks: the session of the cookie, or the key of `authorization`. Throws ConsoleFailure for a key that is none. */
-  identify(request: Request, address: string | null): Promise<Actor>;
+  identify(arrival: Arrival): Promise<Actor>;
   /** A fault of ours, for the operator. */
   onFault(route: string, cause: unknown): void;
 }
 
 export interface ConsoleApi {
-  /** `request.url` has the path below `/app/api`. Answers every request, whatever it is. */
-  fetch(request: Request, address: string | null): Promise<Response>;
+  /**
+   * `request.url` has the path below `/app/api`. Answers every request, whatever it is. `isForwardedHttps`: a trusted proxy
+   * says that it came by https.
+   */
+  fetch(request: Request, address: string | null, isForwardedHttps?: boolean): Promise<Response>;
 }
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -41,7 +46,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** The looser type of a handler, where it is called for any route. */
 type AnyHandler = (call: ConsoleCall<ConsoleRoute>) => Promise<unknown>;
 interface Environment {
-  readonly Bindings: { readonly address: string | null };
+  readonly Bindings: { readonly address: string | null; readonly isForwardedHttps: boolean };
 }
 
 /** The API over its handlers. */
@@ -52,7 +57,7 @@ export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
     const handler = parts.handlers[route] as AnyHandler | undefined;
     if (handler === undefined) continue;
     app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (context) =>
-      answer(parts, { route, row: rowOf(route), handler }, context.req.raw, context.env.address, context.req.param()),
+      answer(parts, { route, row: rowOf(route), handler }, context.req.raw, context.env, context.req.param()),
     );
   }
   app.notFound(() => {
@@ -66,7 +71,9 @@ export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
     parts.onFault('', fault);
     return withHeaders(failureResponse(OWN_FAULT));
   });
-  return { fetch: async (request, address) => app.fetch(request, { address }) };
+  return {
+    fetch: async (request, address, isForwardedHttps = false) => app.fetch(request, { address, isForwardedHttps }),
+  };
 }
 
 const OWN_FAULT = new ConsoleFailure('gateway_fault', 'the gateway failed; this is not your fault. Its log says why');
@@ -87,12 +94,13 @@ async function answer(
   parts: ConsoleApiParts,
   { route, row, handler }: Matched,
   request: Request,
-  address: string | null,
+  { address, isForwardedHttps }: Environment['Bindings'],
   path: Record<string, string>,
 ): Promise<Response> {
   const outgoing = new Headers(HEADERS);
   try {
-    const actor = await parts.identify(request, address);
+    const arrival = { headers: request.headers, address, isForwardedHttps };
+    const actor = await parts.identify(arrival);
     if (actor.kind !== 'key') checkSameOrigin(request);
     const tenancy = authorize(row, actor, path.account ?? null);
     const query = readQuery(row, request);
@@ -100,6 +108,7 @@ async function answer(
     const call = {
       request,
       address,
+      arrival,
       actor,
       get tenancy(): Tenancy {
         if (tenancy === null) throw new Error(`${route} asks for rights in an account and names none`);
@@ -117,6 +126,9 @@ async function answer(
     return Response.json(result, { headers: outgoing });
   } catch (fault) {
     if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault), outgoing);
+    if (fault instanceof PeopleFailure) {
+      return withHeaders(failureResponse(new ConsoleFailure(fault.kind, fault.message, fault.details)), outgoing);
+    }
     parts.onFault(route, fault);
     return withHeaders(failureResponse(OWN_FAULT), outgoing);
   }

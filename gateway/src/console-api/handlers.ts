@@ -1,4 +1,5 @@
 /** Owns what a route of the console API is given and what it gives back. Knows no single route. */
+import type { Arrival } from '../people/auth-cookies.ts';
 import type { Actor, Tenancy } from './actor.ts';
 import type { ConsoleRoute, ConsoleRoutes, PathNames, ReadBody, ReadQuery, Reply } from './contract.ts';
 
@@ -7,6 +8,8 @@ export interface ConsoleCall<Route extends ConsoleRoute> {
   readonly request: Request;
   /** The caller's address; null: unknown. */
   readonly address: string | null;
+  /** How the request came, for whoever reads or sets cookies. */
+  readonly arrival: Arrival;
   readonly actor: Actor;
   /** The rights in the `{account}` of the path. Only of routes that have one: reading it elsewhere throws. */
   readonly tenancy: Tenancy;

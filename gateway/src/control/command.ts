@@ -12,6 +12,14 @@ export interface RulesInForce {
   put(subject: Subject, caps: Caps | null): void;
 }
 
+/** The console's one-time set-up links. */
+export interface SetUpLinks {
+  /** A new link, those before it work no more; null: somebody has set the console up. */
+  makeLink(): Promise<{ readonly token: string; readonly expiresAtMs: number } | null>;
+  /** Of the running server: whether it serves the console, and what links begin with. Null: none runs. */
+  readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
+}
+
 /** What commands work on: first what is on disk, then what is in memory. */
 export interface ControlContext {
   readonly policies: PolicyBook;
@@ -22,6 +30,7 @@ export interface ControlContext {
   credit(account: string, amount: bigint): void | Promise<void>;
   /** Told of an account that is new or changed, once that is durable and before its keys are bound by it. */
   bindAccount(account: StoredAccount): void | Promise<void>;
+  readonly setUp: SetUpLinks;
   /** The present, unix ms. */
   nowMs(): number;
 }

@@ -14,6 +14,8 @@ const REFUSALS = {
   malformed:
     'the API key is not valid: keys of this gateway begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
   unknown: 'the API key is not valid. Make one at /app/keys or with "tollgate keys create"',
+  ownerless:
+    'the API key does not work any more: whoever made it has left the account or may not make keys there. Ask an admin of the account for a key',
   expired: 'the API key has expired. Rotate it or make a new one',
   disabled: 'the API key is disabled. Its owner can enable it again',
   revoked: 'the API key was revoked. Make a new one',

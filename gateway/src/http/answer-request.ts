@@ -4,7 +4,7 @@ import type { Gate } from '../gateway/gate.ts';
 import { handleCall } from '../gateway/handle-call.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, isForwardedHttps } from './client-address.ts';
 import type { ConsoleDesk } from './console-desk.ts';
 import { showKey } from './key-endpoint.ts';
 import type { ReadKeyStanding } from './key-standing.ts';
@@ -24,6 +24,13 @@ export interface Desk {
 /** The connection's peer, asked only where it matters. */
 export type PeerAddress = () => string | null;
 
+/** Where a request came from, looked up only where it matters. */
+interface Origin {
+  readonly address: PeerAddress;
+  /** Whether a trusted proxy says that it came by https. */
+  isHttps(): boolean;
+}
+
 /** Answers any request, whatever it is. */
 export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): Response | Promise<Response> {
   const { gate } = desk;
@@ -36,7 +43,9 @@ export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): 
     if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
     const address = () =>
       clientAddress(peer(), request.headers.get('x-forwarded-for'), gate.settings.config.server.trustedProxies);
-    return answerRoute(match, request, address, desk);
+    const isHttps = () =>
+      isForwardedHttps(peer(), request.headers.get('x-forwarded-proto'), gate.settings.config.server.trustedProxies);
+    return answerRoute(match, request, { address, isHttps }, desk);
   } catch (error) {
     if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
     gate.log.fault('', 'a request could not be answered', error);
@@ -51,7 +60,7 @@ export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): 
 function answerRoute(
   match: RouteMatch,
   request: Request,
-  address: PeerAddress,
+  { address, isHttps }: Origin,
   desk: Desk,
 ): Response | Promise<Response> {
   const { gate, describe, readKeyStanding } = desk;
@@ -84,7 +93,7 @@ function answerRoute(
       return new Response(null, { status: 302, headers: { location: '/app' } });
     case 'console-api':
       if (!config.server.console) throw notFound(`/app/api/${match.rest}`);
-      return desk.console.api.fetch(request, address());
+      return desk.console.api.fetch(request, address(), isHttps());
     case 'console':
       if (!config.server.console) throw notFound(`/app/${match.rest}`);
       return desk.console.showPage(match.rest, request);

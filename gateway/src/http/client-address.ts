@@ -20,6 +20,16 @@ export function clientAddress(
   return peer;
 }
 
+/** Whether a trusted proxy says that the request came to it by https. `forwardedProto`: `x-forwarded-proto`, the first hop first. */
+export function isForwardedHttps(
+  peer: string | null,
+  forwardedProto: string | null,
+  trustedProxies: readonly IpRange[],
+): boolean {
+  if (forwardedProto === null || !isTrusted(peer, trustedProxies)) return false;
+  return forwardedProto.split(',', 1)[0]?.trim().toLowerCase() === 'https';
+}
+
 function isTrusted(address: string | null, trustedProxies: readonly IpRange[]): boolean {
   const parsed = address === null ? null : parseIpAddress(address);
   return parsed !== null && trustedProxies.some((range) => rangeHolds(range, parsed));

@@ -3,7 +3,7 @@ import type { KeyDirectory } from './key-directory.ts';
 import { hasKeyForm } from './key-format.ts';
 import type { Principal } from './principal.ts';
 
-export type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 'revoked';
+export type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 'revoked' | 'ownerless';
 export type Authentication = Principal | AuthenticationRefusal;
 
 /**

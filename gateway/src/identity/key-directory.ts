@@ -4,26 +4,32 @@
  */
 import { parseIpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
-import type { KeyStatus, StoredKey, StoredWorkspace } from '../store/ports.ts';
+import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { KeyHasher } from './key-hash.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 import type { Principal } from './principal.ts';
 
+/** What the keys that somebody made may be used for in a workspace: nothing, once he may not be there himself. */
+export type MakerRights = (accountId: string, workspaceId: string) => readonly Scope[];
+
 /** What a hash leads to. A rotated key has two entries until the old secret's is put out by the next rotation. */
 export interface KeyEntry {
   readonly principal: Principal;
-  readonly status: KeyStatus;
+  /** `ownerless`: who made it may not make keys there any more. */
+  readonly status: KeyStatus | 'ownerless';
   /** Unix ms from which on the secret no longer works; infinite where it always does. */
   readonly endsAtMs: number;
 }
 
-/** Change it only through `putKey`, `putWorkspace` and `putAccount`. */
+/** Change it only through `putKey`, `putWorkspace`, `putAccount` and `putMaker`. */
 export interface KeyDirectory {
   readonly hashKey: KeyHasher;
   readonly byHash: Map<string, KeyEntry>;
   readonly keys: Map<string, StoredKey>;
   readonly workspaces: Map<string, StoredWorkspace>;
   readonly accounts: Map<string, StoredAccount>;
+  /** By person. */
+  readonly makers: Map<string, MakerRights>;
 }
 
 /** What a directory begins with. */
@@ -31,6 +37,8 @@ export interface DirectoryContent {
   readonly accounts: readonly StoredAccount[];
   readonly workspaces: readonly StoredWorkspace[];
   readonly keys: readonly StoredKey[];
+  /** By person; who is not there has no rights. */
+  readonly makers?: ReadonlyMap<string, MakerRights>;
 }
 
 /**
@@ -45,6 +53,7 @@ export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent
     keys: new Map(),
     workspaces: new Map(content.workspaces.map((workspace) => [workspace.id, workspace])),
     accounts: new Map(content.accounts.map((account) => [account.id, account])),
+    makers: new Map(content.makers),
   };
   for (const key of content.keys) putKey(directory, key);
   return directory;
@@ -57,10 +66,11 @@ export function putKey(directory: KeyDirectory, key: StoredKey): void {
   for (const hash of [before?.hash, before?.previousHash]) if (hash) directory.byHash.delete(hash);
   const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
   directory.keys.set(key.id, key);
-  directory.byHash.set(key.hash, { principal, status: key.status, endsAtMs });
+  const status = key.status === 'active' && principal.scopes.length === 0 ? 'ownerless' : key.status;
+  directory.byHash.set(key.hash, { principal, status, endsAtMs });
   if (key.previousHash !== null) {
     const graceEndsAtMs = Math.min(endsAtMs, key.previousExpiresAtMs ?? Number.NEGATIVE_INFINITY);
-    directory.byHash.set(key.previousHash, { principal, status: key.status, endsAtMs: graceEndsAtMs });
+    directory.byHash.set(key.previousHash, { principal, status, endsAtMs: graceEndsAtMs });
   }
 }
 
@@ -76,6 +86,22 @@ export function putAccount(directory: KeyDirectory, account: StoredAccount): voi
   for (const key of directory.keys.values()) if (key.accountId === account.id) putKey(directory, key);
 }
 
+/** Takes over what a person may do, for all of the keys that he made at once. */
+export function putMaker(directory: KeyDirectory, person: string, rights: MakerRights): void {
+  directory.makers.set(person, rights);
+  for (const key of directory.keys.values()) if (key.createdBy === person) putKey(directory, key);
+}
+
+/** What a key may be used for: what it was made for, as far as its maker may do that himself. */
+function scopesOf(
+  { makers }: KeyDirectory,
+  { scopes, createdBy, accountId, workspaceId }: StoredKey,
+): readonly Scope[] {
+  if (createdBy === null) return scopes;
+  const allowed = makers.get(createdBy)?.(accountId, workspaceId) ?? [];
+  return scopes.filter((scope) => allowed.includes(scope));
+}
+
 function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
   const workspace = directory.workspaces.get(key.workspaceId);
   if (workspace === undefined)
@@ -88,7 +114,7 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
     accountId: key.accountId,
     account,
     workspaceId: key.workspaceId,
-    scopes: key.scopes,
+    scopes: scopesOf(directory, key),
     strict: key.strict,
     holds: key.holds ?? account.holds,
     ranges: key.ips === null ? null : key.ips.map(parseIpRange),

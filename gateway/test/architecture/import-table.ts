@@ -73,7 +73,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   control: ['lib', 'errors', 'billing/money.ts', ...PORTS, 'identity', 'config'],
 
   http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
-  cli: [...FLOOR, ...DOMAIN, 'control', 'store/sql'],
+  // Without a server a command makes the console's set-up link itself.
+  cli: [...FLOOR, ...DOMAIN, 'control', 'people/set-up.ts', 'store/sql'],
 
   app: ['*'],
   drain: ['app', 'errors', 'gateway', 'upstream'],

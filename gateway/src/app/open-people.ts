@@ -1,0 +1,80 @@
+/** Owns joining what concerns people: the store, the library behind sign-in, and what binds their sessions and keys. */
+import manifest from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/config.ts';
+import { ConsoleFailure } from '../console-api/console-failure.ts';
+import type { PeopleParts } from '../console-api/people-parts.ts';
+import type { Control } from '../control/control.ts';
+import { type KeyDirectory, putMaker } from '../identity/key-directory.ts';
+import type { Secret } from '../lib/secret.ts';
+import { createAttempts } from '../people/attempts.ts';
+import { createAuthEngines } from '../people/auth-engines.ts';
+import { deriveAuthSecret } from '../people/auth-secret.ts';
+import { createCredentials } from '../people/credentials.ts';
+import { createInvitations } from '../people/invitations.ts';
+import { createMembers } from '../people/members.ts';
+import type { TakeNote } from '../people/people-note.ts';
+import { HOUSE_ACCOUNT } from '../people/roles.ts';
+import { createSessions } from '../people/sessions.ts';
+import type { SetUp } from '../people/set-up.ts';
+import { createSignIn } from '../people/sign-in.ts';
+import { createSpentCodes } from '../people/spent-codes.ts';
+import type { PeopleStore } from '../store/people-port.ts';
+import type { Log } from '../telemetry/log.ts';
+
+interface OpenPeopleParts {
+  readonly people: PeopleStore;
+  readonly setUp: SetUp;
+  readonly directory: KeyDirectory;
+  readonly control: Control;
+  readonly masterKey: Secret;
+  readonly log: Log;
+  readonly note: TakeNote;
+  config(): Config;
+  suggestModel(): string | null;
+  nowMs(): number;
+}
+
+/** What the routes about people work on, in a running gateway. */
+export function openPeople(parts: OpenPeopleParts): PeopleParts {
+  const { people, setUp, directory, control, masterKey, log, note, config, nowMs } = parts;
+  const secret = deriveAuthSecret(masterKey);
+  const onFault = (cause: unknown) => log.error({ cause: String(cause) }, 'sign-in failed by a fault of the gateway');
+  const services = () => config().server.oidc;
+  const attempts = createAttempts(nowMs);
+  const sessions = createSessions({ people, secret, nowMs, onFault });
+  const publicUrl = () => config().server.publicUrl;
+  const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onFault });
+  const shared = {
+    people,
+    sessions,
+    note,
+    nowMs,
+    workspacesOf: (account: string) =>
+      [...directory.workspaces.values()].filter(({ accountId }) => accountId === account).map(({ id }) => id),
+    bindMaker: (person: string, rights: Parameters<typeof putMaker>[2]) => putMaker(directory, person, rights),
+  };
+  return {
+    people,
+    sessions,
+    attempts,
+    setUp,
+    note,
+    services,
+    publicUrl,
+    nowMs,
+    version: manifest.version,
+    signIn: createSignIn({ people, engines, sessions, attempts, spentCodes: createSpentCodes(nowMs), note, nowMs }),
+    credentials: createCredentials({ engines, sessions, attempts, note, nowMs }),
+    members: createMembers(shared),
+    invitations: createInvitations(shared),
+    describeGateway: () => ({
+      providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind })),
+      model: parts.suggestModel() ?? '',
+    }),
+    async makeWorkspace(id) {
+      if (directory.workspaces.get(id)?.accountId === HOUSE_ACCOUNT) return;
+      const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT });
+      if (!reply.ok) throw new ConsoleFailure('invalid', `workspace: ${reply.message}`, { member: 'workspace' });
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** Owns the routes of whoever was invited: what the link leads to, and accepting it. */
+import { addressSubject } from '../people/attempts.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { Handlers } from './handlers.ts';
+import type { PeopleParts } from './people-parts.ts';
+import { viewNewSession } from './session.ts';
+
+const NOTHING = { valid: false, account: null, role: null, email: null, invited_by: null, known: false } as const;
+
+export function invitationHandlers(
+  parts: PeopleParts,
+): Handlers<'GET /invitations/{token}' | 'POST /invitations/{token}'> {
+  const { invitations, sessions, signIn, attempts } = parts;
+  return {
+    'GET /invitations/{token}': async ({ path, arrival }) => {
+      const attempt = attempts.begin([addressSubject(arrival.address)]);
+      const found = await invitations.look(path.token);
+      if (found === null) return NOTHING;
+      attempt.succeed([]);
+      const { account, role, email, invitedBy, isKnown } = found;
+      return { valid: true, account, role, email, invited_by: invitedBy, known: isKnown };
+    },
+    'POST /invitations/{token}': async (call) => {
+      const { arrival, address, path, body, outgoing } = call;
+      const attempt = attempts.begin([addressSubject(address)]);
+      const signedIn = await sessions.find(arrival);
+      if (signedIn !== null) {
+        await invitations.acceptAs(signedIn, path.token, address);
+        attempt.succeed([]);
+        await sessions.rotate(signedIn, arrival, outgoing);
+        return viewNewSession(parts, call);
+      }
+      const { name, password } = body;
+      if (name === null || password === null) {
+        const member = name === null ? 'name' : 'password';
+        throw new ConsoleFailure('invalid', `${member}: found null, which is for whoever is signed in; give one`, {
+          member,
+        });
+      }
+      const { email } = await invitations.acceptNew(path.token, { name, password }, address);
+      attempt.succeed([]);
+      await signIn.byPassword(arrival, { email, password }, outgoing);
+      return viewNewSession(parts, call);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** Owns the routes by which people see to their own account: name, password, second factor, sessions. */
+import { ConsoleFailure } from './console-failure.ts';
+import type { Handlers } from './handlers.ts';
+import { type PeopleParts, requireSignedIn } from './people-parts.ts';
+import { viewPerson } from './session.ts';
+
+const SETTINGS = '/app/settings';
+
+export function meHandlers(
+  parts: PeopleParts,
+): Handlers<
+  | 'GET /me'
+  | 'PATCH /me'
+  | 'POST /me/password'
+  | 'DELETE /me/sessions/{session}'
+  | 'POST /me/totp'
+  | 'POST /me/totp/confirm'
+  | 'POST /me/totp/remove'
+> {
+  const { people, sessions, credentials, note, nowMs } = parts;
+  return {
+    'GET /me': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      const { person, session } = signedIn;
+      const methods = await people.find('sign_in_method', { where: [['person', 'is', person.id]] });
+      const living = await sessions.list(person.id);
+      return {
+        person: viewPerson(signedIn),
+        has_password: methods.some(({ password_hash }) => password_hash !== null),
+        totp: person.second_factor === 1,
+        passkeys: [],
+        sessions: living.map(({ id, address, client, seen_at_ms, expires_at_ms }) => ({
+          id,
+          this: id === session.id,
+          address: address || null,
+          client: client || null,
+          seen_at: new Date(seen_at_ms).toISOString(),
+          expires_at: new Date(expires_at_ms).toISOString(),
+        })),
+      };
+    },
+    'PATCH /me': async (call) => {
+      const { person } = await requireSignedIn(parts, call);
+      const { id, name } = person;
+      const update = { name: call.body.name, updated_at_ms: nowMs() };
+      await people.keep([{ of: 'person', update, where: [['id', 'is', id]], rows: 1 }]);
+      sessions.forget();
+      await note({
+        act: 'person.rename',
+        actor: { id, name },
+        account: null,
+        subject: { kind: 'person', id },
+        before: { name },
+        after: { name: call.body.name },
+        address: call.address,
+        atMs: nowMs(),
+      });
+      return {};
+    },
+    'POST /me/password': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      await credentials.changePassword({ signedIn, arrival: call.arrival }, call.body, call.outgoing);
+      return {};
+    },
+    'DELETE /me/sessions/{session}': async (call) => {
+      const { person } = await requireSignedIn(parts, call);
+      const { id, name } = person;
+      if (!(await sessions.end(id, call.path.session))) {
+        throw new ConsoleFailure('not_found', 'you have no such session; it may have ended by itself', {
+          page: SETTINGS,
+        });
+      }
+      await note({
+        act: 'person.session_end',
+        actor: { id, name },
+        account: null,
+        subject: { kind: 'session', id: call.path.session },
+        before: null,
+        after: null,
+        address: call.address,
+        atMs: nowMs(),
+      });
+      return {};
+    },
+    'POST /me/totp': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      const made = await credentials.beginSecondFactor({ signedIn, arrival: call.arrival }, call.body.password);
+      return { uri: made.uri, secret: made.secret, recovery_codes: [...made.recoveryCodes] };
+    },
+    'POST /me/totp/confirm': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      await credentials.confirmSecondFactor({ signedIn, arrival: call.arrival }, call.body.code, call.outgoing);
+      return {};
+    },
+    'POST /me/totp/remove': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      await credentials.removeSecondFactor({ signedIn, arrival: call.arrival }, call.body.password, call.outgoing);
+      return {};
+    },
+  };
+}

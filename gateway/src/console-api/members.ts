@@ -1,0 +1,79 @@
+/** Owns the routes about the people of an account: who is there, who is invited, what each may do. */
+import { cameByHttps } from '../people/auth-cookies.ts';
+import type { Invitation } from '../people/invitations.ts';
+import type { Giver, Member } from '../people/members.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { ConsoleRoute, Reply } from './contract.ts';
+import type { ConsoleCall, Handlers } from './handlers.ts';
+import { addressOf, type PeopleParts } from './people-parts.ts';
+
+type MembersReply = Reply<'GET /accounts/{account}/members'>;
+
+export function memberHandlers(
+  parts: PeopleParts,
+): Handlers<
+  | 'GET /accounts/{account}/members'
+  | 'POST /accounts/{account}/invitations'
+  | 'DELETE /accounts/{account}/invitations/{invitation}'
+  | 'PATCH /accounts/{account}/members/{person}'
+  | 'DELETE /accounts/{account}/members/{person}'
+> {
+  const { members, invitations } = parts;
+  return {
+    'GET /accounts/{account}/members': async ({ tenancy }) => ({
+      members: (await members.list(tenancy.account)).map(viewMember),
+      invitations: (await invitations.list(tenancy.account)).map(viewInvitation),
+    }),
+    'POST /accounts/{account}/invitations': async (call) => {
+      const { email, role, workspaces } = call.body;
+      const made = await invitations.create(giverOf(call), email, { role, workspaces });
+      const host = call.arrival.headers.get('host') ?? '';
+      return {
+        invitation: viewInvitation(made.invitation),
+        link: `${addressOf(parts, cameByHttps(call.arrival), host)}/app/invitations/${made.token}`,
+      };
+    },
+    'DELETE /accounts/{account}/invitations/{invitation}': async (call) => {
+      await invitations.withdraw(giverOf(call), call.path.invitation);
+      return {};
+    },
+    'PATCH /accounts/{account}/members/{person}': async (call) =>
+      viewMember(await members.change(giverOf(call), call.path.person, call.body)),
+    'DELETE /accounts/{account}/members/{person}': async (call) => {
+      await members.remove(giverOf(call), call.path.person);
+      return {};
+    },
+  };
+}
+
+function giverOf({ actor, tenancy, address }: Pick<ConsoleCall<ConsoleRoute>, 'actor' | 'tenancy' | 'address'>): Giver {
+  if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
+  const { id, name } = actor;
+  const { account, workspaces } = tenancy;
+  return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };
+}
+
+function viewMember({ person, of, role, workspaces, joinedAtMs }: Member): MembersReply['members'][number] {
+  return {
+    person,
+    name: of.name,
+    email: of.email,
+    role,
+    workspaces: workspaces === null ? null : [...workspaces],
+    second_factor: of.second_factor === 1,
+    joined_at: new Date(joinedAtMs).toISOString(),
+    seen_at: of.seen_at_ms === null ? null : new Date(of.seen_at_ms).toISOString(),
+  };
+}
+
+function viewInvitation(invitation: Invitation): MembersReply['invitations'][number] {
+  const { id, email, role, workspaces, invitedBy, expiresAtMs } = invitation;
+  return {
+    id,
+    email,
+    role,
+    workspaces: workspaces === null ? null : [...workspaces],
+    invited_by: invitedBy,
+    expires_at: new Date(expiresAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,51 @@
+/** Owns what the routes about people work on, and how a signed-in person is asked for. */
+import type { Attempts } from '../people/attempts.ts';
+import type { OidcService } from '../people/auth-engine.ts';
+import type { Credentials } from '../people/credentials.ts';
+import type { Invitations } from '../people/invitations.ts';
+import type { Members } from '../people/members.ts';
+import type { TakeNote } from '../people/people-note.ts';
+import type { Sessions, SignedIn } from '../people/sessions.ts';
+import type { SetUp } from '../people/set-up.ts';
+import type { SignIn } from '../people/sign-in.ts';
+import type { PeopleStore } from '../store/people-port.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { ConsoleRoute } from './contract.ts';
+import type { ConsoleCall } from './handlers.ts';
+
+export interface PeopleParts {
+  readonly people: PeopleStore;
+  readonly sessions: Sessions;
+  readonly signIn: SignIn;
+  readonly credentials: Credentials;
+  readonly setUp: SetUp;
+  readonly members: Members;
+  readonly invitations: Invitations;
+  readonly attempts: Attempts;
+  readonly note: TakeNote;
+  /** The services that people may sign in by. */
+  services(): readonly OidcService[];
+  /** What people reach the gateway at, without a slash at the end; null where the configuration does not say. */
+  publicUrl(): string | null;
+  readonly version: string;
+  /** What there is to call, for whoever sets the console up. */
+  describeGateway(): { readonly providers: readonly { name: string; kind: string }[]; readonly model: string };
+  /** Makes a workspace of the account `default`, where there is none of this id. @throws ConsoleFailure `invalid` */
+  makeWorkspace(id: string): Promise<void>;
+  nowMs(): number;
+}
+
+/** The session behind a call of a route for people. */
+export async function requireSignedIn(
+  { sessions }: Pick<PeopleParts, 'sessions'>,
+  { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
+): Promise<SignedIn> {
+  const signedIn = await sessions.find(arrival);
+  if (signedIn === null) throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
+  return signedIn;
+}
+
+/** What people reach the gateway at: as configured, else as this request did. */
+export function addressOf({ publicUrl }: Pick<PeopleParts, 'publicUrl'>, isHttps: boolean, host: string): string {
+  return publicUrl() ?? `${isHttps ? 'https' : 'http'}://${host}`;
+}

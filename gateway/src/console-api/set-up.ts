@@ -1,0 +1,49 @@
+/** Owns the routes of the first run: whether the link works, and making the first person with it. */
+import { addressSubject } from '../people/attempts.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { Handlers } from './handlers.ts';
+import type { PeopleParts } from './people-parts.ts';
+import { viewNewSession } from './session.ts';
+
+const WORKSPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}' | 'POST /setup'> {
+  const { setUp, attempts, describeGateway, makeWorkspace, signIn } = parts;
+  return {
+    'GET /setup/{token}': async ({ path, arrival }) => {
+      const attempt = attempts.begin([addressSubject(arrival.address)]);
+      const expiresAtMs = await setUp.readLink(path.token);
+      if (expiresAtMs === null) return { valid: false, expires_at: null, providers: [], model: '' };
+      attempt.succeed([]);
+      const { providers, model } = describeGateway();
+      return { valid: true, expires_at: new Date(expiresAtMs).toISOString(), providers: [...providers], model };
+    },
+    'POST /setup': async (call) => {
+      const { body, arrival, outgoing } = call;
+      const { workspace } = body;
+      if (workspace !== null && !WORKSPACE.test(workspace)) {
+        throw new ConsoleFailure(
+          'invalid',
+          `workspace: found ${JSON.stringify(workspace)}, expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit`,
+          { member: 'workspace' },
+        );
+      }
+      const attempt = attempts.begin([addressSubject(arrival.address)]);
+      const person = await setUp.claim(body);
+      attempt.succeed([]);
+      await parts.note({
+        act: 'person.setup',
+        actor: { id: person, name: body.name },
+        account: 'default',
+        subject: { kind: 'person', id: person },
+        before: null,
+        after: { name: body.name, email: body.email.toLowerCase(), role: 'owner' },
+        address: arrival.address,
+        atMs: parts.nowMs(),
+      });
+      await signIn.byPassword(arrival, body, outgoing);
+      if (workspace !== null) await makeWorkspace(workspace);
+      return viewNewSession(parts, call);
+    },
+  };
+}

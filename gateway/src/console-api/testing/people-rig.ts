@@ -1,0 +1,191 @@
+/** Owns a console API over a real store with a clock of its own, and browsers that ask it: what they hold are cookies, nothing else. */
+import { openPeople } from '../../app/open-people.ts';
+import type { Config, OidcConfig } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { createControl } from '../../control/control.ts';
+import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
+import { makersOf, membershipOf } from '../../people/membership.ts';
+import type { PeopleNote } from '../../people/people-note.ts';
+import { createSetUp, type SetUp } from '../../people/set-up.ts';
+import { loadMasterKey } from '../../store/sql/master-key.ts';
+import { openStore, type Store } from '../../store/sql/open-store.ts';
+import { createLog } from '../../telemetry/log.ts';
+import { createConsoleApi } from '../console-api.ts';
+import { createIdentify } from '../identify.ts';
+import { invitationHandlers } from '../invitations.ts';
+import { meHandlers } from '../me.ts';
+import { memberHandlers } from '../members.ts';
+import { sessionHandlers } from '../session.ts';
+import { setUpHandlers } from '../set-up.ts';
+import { signInHandlers } from '../sign-in.ts';
+
+export interface Asked {
+  readonly body?: unknown;
+  readonly headers?: { readonly [name: string]: string };
+  readonly address?: string;
+}
+
+// The reply is whatever the route's schema says; a test looks at the members it names.
+export interface Answered {
+  readonly status: number;
+  readonly json: Record<string, any>;
+  readonly headers: Headers;
+}
+
+export interface Browser {
+  /** By name, as the browser was told to keep them. */
+  readonly cookies: Map<string, string>;
+  /** The `set-cookie` lines of the last answer. */
+  setCookies: string[];
+  ask(route: string, asked?: Asked): Promise<Answered>;
+}
+
+export interface PeopleRig {
+  readonly dataDir: string;
+  readonly store: Store;
+  readonly directory: KeyDirectory;
+  readonly setUp: SetUp;
+  readonly notes: PeopleNote[];
+  readonly faults: string[];
+  nowMs: number;
+  run(name: string, given: object): Promise<Record<string, any>>;
+  /** A browser that opened the console at an origin. */
+  browser(origin?: string): Browser;
+  close(): Promise<void>;
+}
+
+export const OWNER = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' } as const;
+
+/** Nobody has set the console up. */
+export async function openPeopleRig(
+  dataDir: string,
+  { oidc = [], publicUrl = null }: { oidc?: readonly OidcConfig[]; publicUrl?: string | null } = {},
+): Promise<PeopleRig> {
+  const store = await openStore({ dataDir });
+  const masterKey = loadMasterKey(dataDir).key;
+  const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
+  const directory = await loadKeyDirectory(store.policies, masterKey, makersOf(memberships));
+  const notes: PeopleNote[] = [];
+  const faults: string[] = [];
+  const setUp = createSetUp(store.people, () => rig.nowMs);
+  const control = createControl({
+    policies: store.policies,
+    ledger: store.ledger,
+    directory,
+    limits: { get: () => null, put: () => undefined },
+    credit: () => undefined,
+    bindAccount: () => undefined,
+    setUp: { makeLink: setUp.makeLink, served: () => null },
+    nowMs: () => rig.nowMs,
+  });
+  const { config } = loadConfig({ cwd: dataDir, environment: {}, file: undefined });
+  if (config === null) throw new Error('the empty configuration has problems');
+  const served: Config = { ...config, server: { ...config.server, oidc, publicUrl } };
+  const people = openPeople({
+    people: store.people,
+    setUp,
+    directory,
+    control,
+    masterKey,
+    log: createLog(),
+    note: (note) => void notes.push(note),
+    config: () => served,
+    suggestModel: () => 'demo',
+    nowMs: () => rig.nowMs,
+  });
+  const api = createConsoleApi({
+    handlers: {
+      ...sessionHandlers(people),
+      ...setUpHandlers(people),
+      ...signInHandlers(people),
+      ...meHandlers(people),
+      ...invitationHandlers(people),
+      ...memberHandlers(people),
+    },
+    identify: createIdentify({ sessions: people.sessions, directory, nowMs: () => rig.nowMs }),
+    onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
+  });
+
+  const rig: PeopleRig = {
+    dataDir,
+    store,
+    directory,
+    setUp,
+    notes,
+    faults,
+    nowMs: Date.now(),
+    async run(name, given) {
+      const reply = await control.run(name, given);
+      if (!reply.ok) throw new Error(reply.message);
+      return reply.result as Record<string, unknown>;
+    },
+    browser: (origin = 'http://gw.test') => openBrowser(origin),
+    close: () => store.close(),
+  };
+
+  function openBrowser(origin: string): Browser {
+    const cookies = new Map<string, string>();
+    const browser: Browser = {
+      cookies,
+      setCookies: [],
+      async ask(route, { body, headers = {}, address = '192.0.2.1' } = {}) {
+        const [method = '', path = ''] = route.split(' ');
+        const request = new Request(`http://gw.test/app/api${path}`, {
+          method,
+          headers: {
+            host: new URL(origin).host,
+            'user-agent': 'a browser',
+            ...(cookies.size === 0
+              ? {}
+              : { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }),
+            ...(method === 'GET' ? {} : { 'sec-fetch-site': 'same-origin', origin }),
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...headers,
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        const response = await api.fetch(request, address);
+        browser.setCookies = response.headers.getSetCookie();
+        for (const line of browser.setCookies) keepCookie(cookies, line);
+        const text = await response.text();
+        return { status: response.status, json: text === '' ? {} : JSON.parse(text), headers: response.headers };
+      },
+    };
+    return browser;
+  }
+  return rig;
+}
+
+function keepCookie(cookies: Map<string, string>, line: string): void {
+  const [pair = '', ...flags] = line.split(';').map((part) => part.trim());
+  const split = pair.indexOf('=');
+  if (flags.some((flag) => /^max-age=0$/i.test(flag))) cookies.delete(pair.slice(0, split));
+  else cookies.set(pair.slice(0, split), pair.slice(split + 1));
+}
+
+/** A browser in which the owner is signed in, after he set the console up. */
+export async function setUpOwner(rig: PeopleRig, origin?: string): Promise<Browser> {
+  const link = await rig.setUp.makeLink();
+  if (link === null) throw new Error('it was set up already');
+  const browser = rig.browser(origin);
+  const answered = await browser.ask('POST /setup', { body: { ...OWNER, token: link.token, workspace: null } });
+  if (answered.status !== 200) throw new Error(JSON.stringify(answered.json));
+  return browser;
+}
+
+/** A browser in which somebody is signed in whom the owner has invited. */
+export async function inviteMember(
+  rig: PeopleRig,
+  owner: Browser,
+  given: { email: string; role: string; workspaces?: readonly string[] | null },
+): Promise<Browser & { readonly person: string }> {
+  const invited = await owner.ask('POST /accounts/default/invitations', { body: { workspaces: null, ...given } });
+  if (invited.status !== 200) throw new Error(JSON.stringify(invited.json));
+  const token = String(invited.json.link).split('/').at(-1);
+  const browser = rig.browser();
+  const body = { name: given.email, password: OWNER.password };
+  const accepted = await browser.ask(`POST /invitations/${token}`, { body });
+  if (accepted.status !== 200) throw new Error(JSON.stringify(accepted.json));
+  return Object.assign(browser, { person: String(accepted.json.person.id) });
+}

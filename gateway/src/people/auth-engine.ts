@@ -1,0 +1,176 @@
+/**
+ * Owns how the library behind sign-in is set up: passwords, second factors, other services. It answers no request itself; what
+ * of it can be reached is what `sign-in.ts` calls. It speaks to nobody but the service that it is made for.
+ */
+import { betterAuth } from 'better-auth';
+import { genericOAuth, twoFactor } from 'better-auth/plugins';
+import { generateId } from '../identity/key-format.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { PeopleStore } from '../store/people-port.ts';
+import { CLIENT_ADDRESS_HEADER, COOKIE_PREFIX } from './auth-cookies.ts';
+import { createAuthRows } from './auth-rows.ts';
+import { hashPassword, isPassword, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
+
+/** Another service that people may sign in by. */
+export interface OidcService {
+  readonly id: string;
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client. */
+  readonly clientSecret: Secret | null;
+  /** Lower case; null: any. */
+  readonly allowedDomains: readonly string[] | null;
+}
+
+/** Who comes from another service; `isNew`: nobody here has this address. */
+export interface ServicePerson {
+  readonly email: string;
+  readonly isNew: boolean;
+}
+
+interface EngineParts {
+  readonly people: PeopleStore;
+  /** Derived from the master key. */
+  readonly secret: Secret;
+  /** What people reach the gateway at, without a slash at the end. */
+  readonly baseUrl: string;
+  /** A fault of the library, in its words. */
+  readonly onFault: (words: string) => void;
+  readonly service: { readonly of: OidcService; mayEnter(person: ServicePerson): Promise<boolean> } | null;
+}
+
+/** The end of a session whatever happens, in seconds. */
+export const SESSION_SECONDS_MAX = 30 * 86_400;
+const SECOND_STEP_SECONDS_MAX = 600;
+
+const ID_WORDS: { readonly [model: string]: string } = {
+  user: 'person',
+  session: 'session',
+  account: 'method',
+  verification: 'step',
+  twoFactor: 'factor',
+};
+
+export type AuthEngine = ReturnType<typeof createAuthEngine>;
+
+/** The library over our store. With a service it asks that service's address for its description. */
+export function createAuthEngine({ people, secret, baseUrl, onFault, service }: EngineParts) {
+  return betterAuth({
+    appName: 'Tollgate',
+    baseURL: baseUrl,
+    // Nothing is served there: where another service sends people back to is said with each service.
+    basePath: '/app/api/sign-in/oidc',
+    onAPIError: { errorURL: '/app/sign-in' },
+    database: createAuthRows(people),
+    secrets: [{ version: 1, value: secret.reveal() }],
+    telemetry: { enabled: false },
+    rateLimit: { enabled: false },
+    logger: { level: 'error', log: (level, words) => (level === 'error' ? onFault(words) : undefined) },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_CHARACTERS_MIN,
+      maxPasswordLength: PASSWORD_CHARACTERS_MAX,
+      password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
+    },
+    user: {
+      modelName: 'person',
+      fields: { emailVerified: 'email_verified', createdAt: 'created_at_ms', updatedAt: 'updated_at_ms' },
+      validateUserInfo: async ({ user, source }) => {
+        if (service === null || source.oauth?.providerId !== service.of.id) return { error: 'not_invited' };
+        const email = String(user.email ?? '').toLowerCase();
+        if (user.emailVerified !== true) return { error: 'email_not_verified' };
+        if (!isOfDomain(email, service.of.allowedDomains)) return { error: 'domain_not_allowed' };
+        const isNew = source.action === 'create-user';
+        return (await service.mayEnter({ email, isNew })) ? undefined : { error: 'not_invited' };
+      },
+    },
+    session: {
+      modelName: 'person_session',
+      fields: {
+        userId: 'person',
+        ipAddress: 'address',
+        userAgent: 'client',
+        createdAt: 'created_at_ms',
+        updatedAt: 'seen_at_ms',
+        expiresAt: 'expires_at_ms',
+      },
+      expiresIn: SESSION_SECONDS_MAX,
+      disableSessionRefresh: true,
+      freshAge: 0,
+    },
+    account: {
+      modelName: 'sign_in_method',
+      fields: {
+        userId: 'person',
+        providerId: 'provider',
+        accountId: 'subject',
+        password: 'password_hash',
+        createdAt: 'created_at_ms',
+        updatedAt: 'updated_at_ms',
+      },
+      // Who was invited by an address and proves it to a service that the operator chose is that person.
+      accountLinking: { requireLocalEmailVerified: false },
+    },
+    verification: {
+      modelName: 'sign_in_step',
+      storeIdentifier: 'hashed',
+      fields: {
+        identifier: 'name',
+        createdAt: 'created_at_ms',
+        updatedAt: 'updated_at_ms',
+        expiresAt: 'expires_at_ms',
+      },
+    },
+    advanced: {
+      cookiePrefix: COOKIE_PREFIX,
+      // Cookies get their prefix and `Secure` where they leave: it depends on how the page came.
+      useSecureCookies: false,
+      // Requests were checked before they come here, and every address that the library sends people to is ours.
+      disableCSRFCheck: true,
+      disableOriginCheck: true,
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER], ipv6Subnet: 128 },
+      database: { generateId: ({ model }) => generateId(ID_WORDS[model] ?? 'row') },
+    },
+    plugins: [
+      twoFactor({
+        issuer: 'Tollgate',
+        twoFactorCookieMaxAge: SECOND_STEP_SECONDS_MAX,
+        schema: {
+          user: { fields: { twoFactorEnabled: 'second_factor' } },
+          twoFactor: {
+            modelName: 'second_factor',
+            fields: {
+              userId: 'person',
+              backupCodes: 'recovery_codes',
+              failedVerificationCount: 'failures',
+              lockedUntil: 'locked_until_ms',
+            },
+          },
+        },
+      }),
+      genericOAuth({ config: service === null ? [] : [renderService(service.of, baseUrl)] }),
+    ],
+  });
+}
+
+function renderService({ id, issuer, clientId, clientSecret }: OidcService, baseUrl: string) {
+  return {
+    providerId: id,
+    discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    clientId,
+    ...(clientSecret === null ? {} : { clientSecret: clientSecret.reveal() }),
+    scopes: ['openid', 'email', 'profile'],
+    redirectURI: `${baseUrl}/app/api/sign-in/oidc/${encodeURIComponent(id)}/callback`,
+    requireIdTokenVerification: true,
+    pkce: true,
+    mapProfileToUser: (profile: Record<string, unknown>) => ({
+      name: typeof profile.name === 'string' && profile.name !== '' ? profile.name : String(profile.email ?? ''),
+    }),
+  };
+}
+
+function isOfDomain(email: string, domains: readonly string[] | null): boolean {
+  return domains === null || domains.includes(email.slice(email.lastIndexOf('@') + 1));
+}

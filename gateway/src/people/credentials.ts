@@ -1,0 +1,109 @@
+/** Owns what a person changes about how he signs in: password and second factor. Each change gives his session a new token. */
+import { type Attempts, addressSubject, personSubject } from './attempts.ts';
+import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
+import type { AuthEngine } from './auth-engine.ts';
+import type { AuthEngines } from './auth-engines.ts';
+import { PeopleFailure } from './people-failure.ts';
+import type { PeopleAct, TakeNote } from './people-note.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
+import { orRefusal } from './sign-in.ts';
+
+/** What an authenticator is set up with; shown once. */
+export interface NewSecondFactor {
+  readonly uri: string;
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+}
+
+export interface Credentials {
+  /** Ends every other session. @throws PeopleFailure `wrong_credential`, `too_many` */
+  changePassword(who: Caller, given: { current: string; next: string }, outgoing: Headers): Promise<void>;
+  /** @throws PeopleFailure `wrong_credential`, `conflict` where one is on already, `too_many` */
+  beginSecondFactor(who: Caller, password: string): Promise<NewSecondFactor>;
+  /** @throws PeopleFailure `wrong_credential`, `too_many` */
+  confirmSecondFactor(who: Caller, code: string, outgoing: Headers): Promise<void>;
+  /** @throws PeopleFailure `wrong_credential`, `too_many` */
+  removeSecondFactor(who: Caller, password: string, outgoing: Headers): Promise<void>;
+}
+
+/** Who asks, and how he came. */
+export interface Caller {
+  readonly signedIn: SignedIn;
+  readonly arrival: Arrival;
+}
+
+interface CredentialsParts {
+  readonly engines: AuthEngines;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly note: TakeNote;
+  nowMs(): number;
+}
+
+type Api = AuthEngine['api'];
+interface Asked {
+  readonly headers: Headers;
+  readonly returnHeaders: true;
+}
+
+export function createCredentials({ engines, sessions, attempts, note, nowMs }: CredentialsParts): Credentials {
+  async function ask<Reply>(
+    { signedIn, arrival }: Caller,
+    member: string,
+    work: (api: Api, asked: Asked) => Promise<Reply>,
+  ): Promise<Reply> {
+    const bySubject = personSubject(signedIn.person.id);
+    const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
+    const { api } = await engines.own();
+    const asked = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
+    const reply = await orRefusal(() => work(api, asked), attempt.withdraw);
+    sessions.forget();
+    if (reply === 'refused') {
+      throw new PeopleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is not right`, {
+        member,
+      });
+    }
+    attempt.succeed([bySubject.name]);
+    return reply;
+  }
+
+  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleAct): Promise<void> {
+    const { id, name } = person;
+    const common = { account: null, before: null, after: null, address: arrival.address, atMs: nowMs() };
+    await note({ act, actor: { id, name }, subject: { kind: 'person', id }, ...common });
+  }
+
+  return {
+    async changePassword(who, { current, next }, outgoing) {
+      const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
+      const { headers } = await ask(who, 'current', (api, asked) => api.changePassword({ body, ...asked }));
+      sendCookies(headers, who.arrival, outgoing);
+      await tell(who, 'person.password');
+    },
+    async beginSecondFactor(who, password) {
+      if (who.signedIn.person.second_factor === 1) {
+        throw new PeopleFailure('conflict', 'a second factor is on already; turn it off before you set up another', {
+          page: '/app/settings',
+        });
+      }
+      const { response } = await ask(who, 'password', (api, asked) =>
+        api.enableTwoFactor({ body: { password, method: 'totp' }, ...asked }),
+      );
+      if (response.method !== 'totp') throw new Error('a second factor of another kind was made');
+      const { totpURI: uri, backupCodes: recoveryCodes } = response;
+      return { uri, secret: new URL(uri).searchParams.get('secret') ?? '', recoveryCodes };
+    },
+    async confirmSecondFactor(who, code, outgoing) {
+      const { headers } = await ask(who, 'code', (api, asked) => api.verifyTOTP({ body: { code }, ...asked }));
+      sendCookies(headers, who.arrival, outgoing);
+      await tell(who, 'person.second_factor_on');
+    },
+    async removeSecondFactor(who, password, outgoing) {
+      const { headers } = await ask(who, 'password', (api, asked) =>
+        api.disableTwoFactor({ body: { password }, ...asked }),
+      );
+      sendCookies(headers, who.arrival, outgoing);
+      await tell(who, 'person.second_factor_off');
+    },
+  };
+}

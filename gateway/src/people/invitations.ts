@@ -1,0 +1,237 @@
+/** Owns how somebody becomes a member: an invitation to one address, its one-time link, and what accepting it makes. Sends no mail. */
+import { generateId } from '../identity/key-format.ts';
+import type { InvitationRow, PeopleChange } from '../store/people-port.ts';
+import { bindPerson, checkGiven, type Giver, type MembersParts } from './members.ts';
+import { type MemberRights, parseRole, parseWorkspaces, renderWorkspaces } from './membership.ts';
+import { makePerson } from './new-person.ts';
+import { drawToken, hashToken } from './one-time-token.ts';
+import { PeopleFailure } from './people-failure.ts';
+import type { Role } from './roles.ts';
+import type { SignedIn } from './sessions.ts';
+
+export interface Invitation extends MemberRights {
+  readonly id: string;
+  readonly account: string;
+  readonly email: string;
+  readonly role: Role;
+  /** The person's name. */
+  readonly invitedBy: string;
+  readonly expiresAtMs: number;
+}
+
+/** What a link leads to. `isKnown`: the address is a person's already. */
+export interface OpenInvitation extends Invitation {
+  readonly isKnown: boolean;
+}
+
+export interface Invitations {
+  /** Those of an account that are open, the newest first. */
+  list(account: string): Promise<readonly Invitation[]>;
+  /** Invites an address; an open invitation of it is replaced. @throws PeopleFailure `conflict`, and as `checkGiven` */
+  create(giver: Giver, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
+  /** @throws PeopleFailure `not_found`, `forbidden` */
+  withdraw(giver: Giver, id: string): Promise<void>;
+  /** Null: the link does not work. */
+  look(token: string): Promise<OpenInvitation | null>;
+  /** Accepts as somebody who is there already. @throws PeopleFailure `gone`, `conflict` */
+  acceptAs(signedIn: SignedIn, token: string, address: string | null): Promise<void>;
+  /** Accepts as somebody new, who signs in by the address then. @throws PeopleFailure `gone`, `signed_out` */
+  acceptNew(
+    token: string,
+    given: { name: string; password: string },
+    address: string | null,
+  ): Promise<{ email: string }>;
+}
+
+const INVITATION_MS = 7 * 86_400_000;
+
+export function createInvitations(parts: MembersParts): Invitations {
+  const { people, note, workspacesOf, nowMs } = parts;
+
+  async function nameOf(person: string): Promise<string> {
+    const [row] = await people.find('person', { where: [['id', 'is', person]] });
+    return row?.name ?? person;
+  }
+
+  async function invitationOf(row: InvitationRow): Promise<Invitation> {
+    return {
+      id: row.id,
+      account: row.account,
+      email: row.email,
+      role: parseRole(row.role),
+      workspaces: parseWorkspaces(row.workspaces),
+      invitedBy: await nameOf(row.invited_by),
+      expiresAtMs: row.expires_at_ms,
+    };
+  }
+
+  async function findOpen(token: string): Promise<InvitationRow | null> {
+    const [row] = await people.find('invitation', {
+      where: [
+        ['token_hash', 'is', hashToken(token)],
+        ['accepted_at_ms', 'is', null],
+        ['expires_at_ms', '>', nowMs()],
+      ],
+    });
+    return row ?? null;
+  }
+
+  async function findPerson(email: string) {
+    const [row] = await people.find('person', { where: [['email', 'is', email]] });
+    return row ?? null;
+  }
+
+  /** Uses the invitation up and makes what it promised, or does nothing. */
+  async function accept(row: InvitationRow, person: string, making: readonly PeopleChange[], address: string | null) {
+    const atMs = nowMs();
+    const { account, role, workspaces } = row;
+    const where = [
+      ['id', 'is', row.id],
+      ['accepted_at_ms', 'is', null],
+    ] as const;
+    const isKept = await people.keep([
+      { of: 'invitation', update: { accepted_at_ms: atMs }, where, rows: 1 },
+      ...making,
+      { of: 'membership', insert: { person, account, role, workspaces, joined_at_ms: atMs } },
+    ]);
+    if (!isKept) throw invitationIsGone();
+    await bindPerson(parts, person);
+    await note({
+      act: 'invitation.accept',
+      actor: { id: person, name: await nameOf(person) },
+      account,
+      subject: { kind: 'invitation', id: row.id },
+      before: null,
+      after: { email: row.email, role, workspaces: parseWorkspaces(workspaces) },
+      address,
+      atMs,
+    });
+  }
+
+  return {
+    async list(account) {
+      const rows = await people.find('invitation', {
+        where: [
+          ['account', 'is', account],
+          ['accepted_at_ms', 'is', null],
+          ['expires_at_ms', '>', nowMs()],
+        ],
+        orderBy: ['created_at_ms', 'desc'],
+      });
+      return Promise.all(rows.map(invitationOf));
+    },
+
+    async create(giver, givenEmail, rights) {
+      checkGiven(giver, rights, workspacesOf(giver.account));
+      const email = givenEmail.toLowerCase();
+      const person = await findPerson(email);
+      if (person !== null && (await isMember(person.id, giver.account))) {
+        throw new PeopleFailure('conflict', `${email} is a member of this account already; change the role instead`, {
+          member: 'email',
+          page: '/app/members',
+        });
+      }
+      const { token, hash } = drawToken();
+      const atMs = nowMs();
+      const row: InvitationRow = {
+        id: generateId('invitation'),
+        account: giver.account,
+        email,
+        role: rights.role,
+        workspaces: renderWorkspaces(rights.workspaces),
+        token_hash: hash,
+        invited_by: giver.id,
+        created_at_ms: atMs,
+        expires_at_ms: atMs + INVITATION_MS,
+        accepted_at_ms: null,
+      };
+      const replaced = [
+        ['account', 'is', giver.account],
+        ['email', 'is', email],
+        ['accepted_at_ms', 'is', null],
+      ] as const;
+      await people.keep([
+        { of: 'invitation', remove: replaced, rows: null },
+        { of: 'invitation', insert: row },
+      ]);
+      await noteOf(giver, 'invitation.create', row.id, null, { email, ...rights });
+      return { invitation: await invitationOf(row), token };
+    },
+
+    async withdraw(giver, id) {
+      const where = [
+        ['id', 'is', id],
+        ['account', 'is', giver.account],
+        ['accepted_at_ms', 'is', null],
+      ] as const;
+      const [row] = await people.find('invitation', { where });
+      if (row?.role === 'owner' && !giver.may('owners.write')) {
+        throw new PeopleFailure('forbidden', 'only an owner takes back what makes an owner');
+      }
+      if (row === undefined || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
+        throw new PeopleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
+      }
+      await noteOf(giver, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
+    },
+
+    async look(token) {
+      const row = await findOpen(token);
+      if (row === null) return null;
+      return { ...(await invitationOf(row)), isKnown: (await findPerson(row.email)) !== null };
+    },
+
+    async acceptAs({ person }, token, address) {
+      const row = await findOpen(token);
+      if (row === null) throw invitationIsGone();
+      if (row.email !== person.email) {
+        throw new PeopleFailure(
+          'conflict',
+          `this invitation is for ${row.email}, and you are signed in as ${person.email}; sign out first`,
+        );
+      }
+      if (await isMember(person.id, row.account)) {
+        throw new PeopleFailure('conflict', 'you are a member of this account already', { page: '/app' });
+      }
+      await accept(row, person.id, [], address);
+    },
+
+    async acceptNew(token, given, address) {
+      const row = await findOpen(token);
+      if (row === null) throw invitationIsGone();
+      if ((await findPerson(row.email)) !== null) {
+        throw new PeopleFailure('signed_out', `sign in as ${row.email} first, then open the invitation again`, {
+          page: '/app/sign-in',
+        });
+      }
+      const person = await makePerson({ ...given, email: row.email }, nowMs());
+      await accept(row, person.id, person.changes, address);
+      return { email: row.email };
+    },
+  };
+
+  async function isMember(person: string, account: string): Promise<boolean> {
+    const where = [
+      ['person', 'is', person],
+      ['account', 'is', account],
+    ] as const;
+    return (await people.find('membership', { where })).length > 0;
+  }
+
+  async function noteOf(
+    { id, name, account, address }: Giver,
+    act: 'invitation.create' | 'invitation.withdraw',
+    invitation: string,
+    before: { readonly [member: string]: unknown } | null,
+    after: { readonly [member: string]: unknown } | null,
+  ): Promise<void> {
+    const subject = { kind: 'invitation', id: invitation } as const;
+    await note({ act, actor: { id, name }, account, subject, before, after, address, atMs: nowMs() });
+  }
+}
+
+function invitationIsGone(): PeopleFailure {
+  return new PeopleFailure(
+    'gone',
+    'this invitation was accepted, taken back, replaced or has expired; ask whoever invited you for a new one',
+  );
+}

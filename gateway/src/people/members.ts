@@ -1,0 +1,201 @@
+/**
+ * Owns who is what to an account: changing and ending memberships, and what nobody may do. An account always has an owner;
+ * owners alone make and unmake owners; nobody gives what he does not have.
+ */
+import type { PeopleChange, PeopleStore, PersonRow } from '../store/people-port.ts';
+import {
+  type MakerRights,
+  type MemberRights,
+  type Membership,
+  makerRightsOf,
+  membershipOf,
+  renderWorkspaces,
+} from './membership.ts';
+import { PeopleFailure } from './people-failure.ts';
+import type { TakeNote } from './people-note.ts';
+import { type Permission, permissionsOf } from './roles.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Who changes something, and what he may do in the account. */
+export interface Giver {
+  readonly id: string;
+  readonly name: string;
+  readonly address: string | null;
+  readonly account: string;
+  /** Null: every workspace of the account. */
+  readonly workspaces: readonly string[] | null;
+  may(permission: Permission): boolean;
+}
+
+export interface Member extends Membership {
+  readonly of: PersonRow;
+}
+
+export interface Members {
+  /** Everybody of the account, who joined first first. */
+  list(account: string): Promise<readonly Member[]>;
+  /** @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
+  change(giver: Giver, person: string, rights: MemberRights): Promise<Member>;
+  /** As `change`. The keys that he made stop to work. */
+  remove(giver: Giver, person: string): Promise<void>;
+}
+
+export interface MembersParts {
+  readonly people: PeopleStore;
+  readonly sessions: Pick<Sessions, 'forget'>;
+  readonly note: TakeNote;
+  /** The workspaces of an account. */
+  workspacesOf(account: string): readonly string[];
+  /** Told what the keys of somebody may do from now on. */
+  bindMaker(person: string, rights: MakerRights): void;
+  nowMs(): number;
+}
+
+/** Binds what a person may do from now on: to his sessions, and to the keys that he made. */
+export async function bindPerson(
+  { people, sessions, bindMaker }: Pick<MembersParts, 'people' | 'sessions' | 'bindMaker'>,
+  person: string,
+): Promise<void> {
+  const rows = await people.find('membership', { where: [['person', 'is', person]] });
+  bindMaker(person, makerRightsOf(rows.map(membershipOf)));
+  sessions.forget();
+}
+
+/** Throws `forbidden` or `invalid` where the giver may not give these rights. */
+export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, known: readonly string[]): void {
+  if (role === 'owner' && !giver.may('owners.write'))
+    throw new PeopleFailure('forbidden', 'only an owner makes an owner', { member: 'role' });
+  const beyond = permissionsOf(role, giver.account).find((permission) => !giver.may(permission));
+  if (beyond !== undefined) {
+    throw new PeopleFailure(
+      'forbidden',
+      `the role ${role} may do what yours may not (${beyond}); choose a lesser one`,
+      {
+        member: 'role',
+      },
+    );
+  }
+  if (role === 'owner' && workspaces !== null) {
+    throw new PeopleFailure('invalid', 'an owner has all workspaces of the account; leave the list out', {
+      member: 'workspaces',
+    });
+  }
+  const strange = workspaces?.find((workspace) => !known.includes(workspace));
+  if (strange !== undefined) {
+    throw new PeopleFailure(
+      'invalid',
+      `found the workspace ${JSON.stringify(strange)}, which this account does not have`,
+      {
+        member: 'workspaces',
+      },
+    );
+  }
+  if (!holds(giver.workspaces, workspaces)) {
+    throw new PeopleFailure('forbidden', 'you can give only workspaces that you have yourself', {
+      member: 'workspaces',
+    });
+  }
+}
+
+/** Whether one list of workspaces (null: all) has all of another. */
+function holds(all: readonly string[] | null, some: readonly string[] | null): boolean {
+  return all === null || (some?.every((workspace) => all.includes(workspace)) ?? false);
+}
+
+export function createMembers(parts: MembersParts): Members {
+  const { people, note, workspacesOf, nowMs } = parts;
+  /** One change after another: each looks before it leaps, and two at once could unmake the last two owners. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function list(account: string): Promise<readonly Member[]> {
+    const rows = await people.find('membership', {
+      where: [['account', 'is', account]],
+      orderBy: ['joined_at_ms', 'asc'],
+    });
+    const persons = await people.find('person', { where: [['id', 'in', rows.map(({ person }) => person)]] });
+    const byId = new Map(persons.map((person) => [person.id, person]));
+    return rows.flatMap((row) => {
+      const of = byId.get(row.person);
+      return of === undefined ? [] : [{ ...membershipOf(row), of }];
+    });
+  }
+
+  /** The member, if the giver may change him. `stays`: whether he is an owner after it. */
+  async function findChangeable(giver: Giver, person: string, stays: boolean): Promise<Member> {
+    const all = await list(giver.account);
+    const member = all.find((one) => one.person === person);
+    if (member === undefined) {
+      throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
+    }
+    if (member.role === 'owner' && !giver.may('owners.write')) {
+      throw new PeopleFailure('forbidden', 'only an owner changes or removes an owner');
+    }
+    if (!holds(giver.workspaces, member.workspaces)) {
+      throw new PeopleFailure('forbidden', 'this member has workspaces that you do not have');
+    }
+    if (member.role === 'owner' && !stays && all.filter(({ role }) => role === 'owner').length === 1) {
+      throw new PeopleFailure('conflict', 'this is the last owner of the account; make somebody else an owner first', {
+        page: '/app/members',
+      });
+    }
+    return member;
+  }
+
+  function conditionsOf({ person, account }: Membership) {
+    return [
+      ['person', 'is', person],
+      ['account', 'is', account],
+    ] as const;
+  }
+
+  /** What somebody invited to by rights that he may not have any more is taken back with them. */
+  function withdrawnWith({ person, account }: Membership): PeopleChange {
+    const remove = [
+      ['invited_by', 'is', person],
+      ['account', 'is', account],
+      ['accepted_at_ms', 'is', null],
+    ] as const;
+    return { of: 'invitation', remove, rows: null };
+  }
+
+  function noteOf(giver: Giver, person: string) {
+    const { id, name, account, address } = giver;
+    return { actor: { id, name }, account, subject: { kind: 'person', id: person }, address, atMs: nowMs() } as const;
+  }
+
+  return {
+    list,
+    change: (giver, person, rights) =>
+      inTurn(async () => {
+        const before = await findChangeable(giver, person, rights.role === 'owner');
+        checkGiven(giver, rights, workspacesOf(giver.account));
+        const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
+        await people.keep([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
+        await bindPerson(parts, person);
+        await note({
+          act: 'member.change',
+          before: { role: before.role, workspaces: before.workspaces },
+          after: { ...rights },
+          ...noteOf(giver, person),
+        });
+        return { ...before, ...rights };
+      }),
+    remove: (giver, person) =>
+      inTurn(async () => {
+        const before = await findChangeable(giver, person, false);
+        await people.keep([{ of: 'membership', remove: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
+        await bindPerson(parts, person);
+        await note({
+          act: 'member.remove',
+          before: { role: before.role, workspaces: before.workspaces },
+          after: null,
+          ...noteOf(giver, person),
+        });
+      }),
+  };
+}
