@@ -38,12 +38,13 @@ interface OpenPeopleParts {
 export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const { people, setUp, directory, control, masterKey, log, note, config, nowMs } = parts;
   const secret = deriveAuthSecret(masterKey);
-  const onFault = (cause: unknown) => log.error({ cause: String(cause) }, 'sign-in failed by a fault of the gateway');
+  const onFault = (cause: unknown) => log.error({ cause: String(cause) }, 'what people do could not be kept');
+  const onWords = (words: string) => log.warn({ words }, 'a sign-in was not let through');
   const services = () => config().server.oidc;
   const attempts = createAttempts(nowMs);
   const sessions = createSessions({ people, secret, nowMs, onFault });
   const publicUrl = () => config().server.publicUrl;
-  const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onFault });
+  const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords });
   const shared = {
     people,
     sessions,

@@ -50,6 +50,18 @@ describe('server and limits', () => {
       "f.yaml:2:9: server.port: found '65536', expected a whole number from 0 to 65535. Correct the number.",
     ],
     [
+      'server:\n  oidc: [ { id: lab, name: L, issuer: https://i, client_id: c, client_secret: none } ]\n',
+      'f.yaml:2:9: server.oidc: found services to sign in by, and no public_url, expected public_url beside them: the services send people back to it. Add public_url under server, and register its /app/api/sign-in/oidc/ID/callback at each service.',
+    ],
+    [
+      'server:\n  public_url: https://g\n  oidc:\n    - { id: lab, name: L, issuer: https://i, client_id: c, client_secret: none }\n    - { id: lab, name: M, issuer: https://j, client_id: c, client_secret: none }\n',
+      "f.yaml:5:13: server.oidc[1].id: found 'lab' a second time, expected an id of its own for each service. Give it another id.",
+    ],
+    [
+      'server:\n  public_url: https://g\n  oidc: [ { id: La/b, name: L, issuer: https://i, client_id: c, client_secret: none } ]\n',
+      "f.yaml:3:17: server.oidc[0].id: found 'La/b', expected 1 to 32 of a-z, 0-9 and -, beginning with a letter. Choose another id.",
+    ],
+    [
       'server:\n  port: 80.5\n',
       "f.yaml:2:9: server.port: found '80.5', expected a whole number from 0 to 65535. Correct the number.",
     ],

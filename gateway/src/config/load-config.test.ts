@@ -39,7 +39,7 @@ describe('without a file', () => {
     expect(config).toMatchObject({
       file: null,
       dataDir: join(cwd, '.tollgate'),
-      server: { host: '127.0.0.1', port: 8080, publicUrl: null, trustedProxies: [], console: true },
+      server: { host: '127.0.0.1', port: 8080, publicUrl: null, trustedProxies: [], console: true, oidc: [] },
       defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill' },
       providersFrom: 'built-in',
       models: null,
@@ -140,6 +140,19 @@ describe('server and limits', () => {
     expect([holds('10.9.8.7'), holds('::1'), holds('11.0.0.1')]).toEqual([true, true, false]);
     expect(limits).toMatchObject({ bodyBytesMax: 1024 ** 2, openCallsMax: 7, keepAliveMs: 1500, drainMs: 0 });
     expect(limits.headerCountMax).toBe(100);
+  });
+
+  test('services to sign in by keep their secret and the domains that they speak for', () => {
+    const { server } = load(
+      `server:\n  public_url: https://gw.example\n  oidc:\n    - { id: lab, name: Lab, issuer: https://id.example/realm/, client_id: c, client_secret: \${S}, allowed_domains: [Example.org] }\n    - { id: open, name: Open, issuer: https://id2.example, client_id: d, client_secret: none }\n`,
+      { S: 'canary-secret' },
+    );
+    expect(server.oidc).toMatchObject([
+      { id: 'lab', issuer: 'https://id.example/realm', clientId: 'c', allowedDomains: ['example.org'] },
+      { id: 'open', clientSecret: null, allowedDomains: null },
+    ]);
+    expect(server.oidc[0]?.clientSecret?.reveal()).toBe('canary-secret');
+    expect(JSON.stringify(server)).not.toContain('canary');
   });
 
   test('numbers, sizes, durations and words may come from the environment', () => {

@@ -2,6 +2,7 @@
  * Owns how often somebody may try: each failure beyond the free ones doubles a wait, per address and per e-mail. It counts in
  * memory, so a restart forgets; what is tried is slow enough that this gives nobody much.
  */
+import { parseIpAddress } from '../lib/ip-range.ts';
 import { PeopleFailure } from './people-failure.ts';
 
 /** Who or what is counted, and how it is held to. */
@@ -99,8 +100,8 @@ export function createAttempts(nowMs: () => number): Attempts {
 
 /** An IPv6 host has a whole /64 to come from. */
 export function addressSubject(address: string | null): AttemptSubject {
-  const name = address?.includes(':') ? address.split(':').slice(0, 4).join(':') : (address ?? 'unknown');
-  return { name: `address ${name}`, freeCount: 10, waitMsMax: 900_000 };
+  const words = address === null ? null : parseIpAddress(address);
+  return { name: `address ${words?.slice(0, 2).join(' ') ?? 'unknown'}`, freeCount: 10, waitMsMax: 900_000 };
 }
 
 /** A short bound: whoever knows somebody's address must not be able to lock him out for long. */

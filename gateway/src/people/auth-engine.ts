@@ -35,8 +35,8 @@ interface EngineParts {
   readonly secret: Secret;
   /** What people reach the gateway at, without a slash at the end. */
   readonly baseUrl: string;
-  /** A fault of the library, in its words. */
-  readonly onFault: (words: string) => void;
+  /** Told what the library reports of what went wrong. */
+  readonly onWords: (words: string) => void;
   readonly service: { readonly of: OidcService; mayEnter(person: ServicePerson): Promise<boolean> } | null;
 }
 
@@ -55,7 +55,7 @@ const ID_WORDS: { readonly [model: string]: string } = {
 export type AuthEngine = ReturnType<typeof createAuthEngine>;
 
 /** The library over our store. With a service it asks that service's address for its description. */
-export function createAuthEngine({ people, secret, baseUrl, onFault, service }: EngineParts) {
+export function createAuthEngine({ people, secret, baseUrl, onWords, service }: EngineParts) {
   return betterAuth({
     appName: 'Tollgate',
     baseURL: baseUrl,
@@ -66,7 +66,7 @@ export function createAuthEngine({ people, secret, baseUrl, onFault, service }: 
     secrets: [{ version: 1, value: secret.reveal() }],
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
-    logger: { level: 'error', log: (level, words) => (level === 'error' ? onFault(words) : undefined) },
+    logger: { level: 'error', log: (level, words) => (level === 'error' ? onWords(words) : undefined) },
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,

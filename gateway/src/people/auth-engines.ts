@@ -22,13 +22,14 @@ interface EnginesParts {
   /** What people reach the gateway at, without a slash at the end; null where the configuration does not say. */
   publicUrl(): string | null;
   nowMs(): number;
-  onFault(cause: unknown): void;
+  /** What the library says of a sign-in that it did not let through, for the operator. Holds no secret. */
+  onWords(words: string): void;
 }
 
 /** Stands where no address is needed. */
 const NO_ADDRESS = 'http://localhost';
 
-export function createAuthEngines({ people, secret, services, publicUrl, nowMs, onFault }: EnginesParts): AuthEngines {
+export function createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords }: EnginesParts): AuthEngines {
   let own: Promise<AuthEngine> | null = null;
   /** Services of a configuration that was replaced go with it. */
   const byService = new WeakMap<OidcService, Promise<AuthEngine>>();
@@ -39,7 +40,7 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
       people,
       secret,
       baseUrl: publicUrl() ?? NO_ADDRESS,
-      onFault: (words) => onFault(words),
+      onWords,
       service: service === null ? null : { of: service, mayEnter },
     });
   }

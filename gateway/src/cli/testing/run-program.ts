@@ -1,4 +1,5 @@
 /** Owns running a command line in this process for tests, and telling what it said and how it ended. */
+import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as accounts from '../accounts.ts';
 import * as backup from '../backup.ts';
@@ -6,6 +7,7 @@ import * as calls from '../calls.ts';
 import { type CliEnvironment, CliFailure } from '../cli-environment.ts';
 import * as keys from '../keys.ts';
 import * as limits from '../limits.ts';
+import * as setupLink from '../setup-link.ts';
 import * as topup from '../topup.ts';
 import * as verify from '../verify.ts';
 import * as workspaces from '../workspaces.ts';
@@ -19,7 +21,7 @@ export interface Outcome {
 /** The present of every command that `runProgram` runs, unix ms. */
 export const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
-/** Runs a command line, such as `['keys', 'list']`, over a data folder. */
+/** Runs a command line, such as `['keys', 'list']`, over a data folder, in the folder around it. */
 export async function runProgram(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const environment: CliEnvironment = {
@@ -38,6 +40,7 @@ export async function runProgram(dataDir: string, ...words: readonly string[]): 
   for (const { register } of [keys, workspaces, accounts, limits, topup, calls, verify, backup]) {
     register(program, environment);
   }
+  setupLink.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
   try {
     await program.parseAsync(words, { from: 'user' });
     return { exitCode: 0, stdout, stderr };
