@@ -31,6 +31,7 @@ export function openConsole({ log, directory, people }: ConsoleParts): ConsoleDe
       ...memberHandlers(people),
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs: people.nowMs }),
+    publicUrl: people.publicUrl,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
   });
   return createConsoleDesk(api, buildConsole(), (cause) =>

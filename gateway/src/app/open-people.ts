@@ -13,6 +13,7 @@ import { createCredentials } from '../people/credentials.ts';
 import { createInvitations } from '../people/invitations.ts';
 import { createMembers } from '../people/members.ts';
 import type { TakeNote } from '../people/people-note.ts';
+import { createPersonNames } from '../people/person-names.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
 import { createSessions } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
@@ -58,6 +59,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     people,
     sessions,
     attempts,
+    personNames: createPersonNames(people),
     setUp,
     note,
     services,

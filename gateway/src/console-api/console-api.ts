@@ -19,6 +19,8 @@ export interface ConsoleApiParts {
   readonly handlers: Partial<Handlers>;
   /** Who asks: the session of the cookie, or the key of `authorization`. Throws ConsoleFailure for a key that is none. */
   identify(arrival: Arrival): Promise<Actor>;
+  /** What people reach the gateway at; null, or left out: what their requests say. */
+  publicUrl?(): string | null;
   /** A fault of ours, for the operator. */
   onFault(route: string, cause: unknown): void;
 }
@@ -101,7 +103,7 @@ async function answer(
   try {
     const arrival = { headers: request.headers, address, isForwardedHttps };
     const actor = await parts.identify(arrival);
-    if (actor.kind !== 'key') checkSameOrigin(request);
+    if (actor.kind !== 'key') checkSameOrigin(request, parts.publicUrl?.() ?? null);
     const tenancy = authorize(row, actor, path.account ?? null);
     const query = readQuery(row, request);
     const body = await readBody(row, request, actor);

@@ -174,7 +174,7 @@ describe('the end of a membership', () => {
     expect((await owner.ask(`DELETE ${path}`)).status).toBe(200);
     expect(scopesOf(key)).toBe('ownerless');
     expect((await rig.browser().ask('GET /accounts/default/members', bearer)).json.error.code).toBe('wrong_credential');
-    expect((await member.ask('GET /session')).json).toMatchObject({ state: 'signed_in', accounts: [] });
+    expect(await stateOf(member)).toBe('signed_out');
     expect(scopesOf(mine.key)).toEqual(['inference']);
     expect(rig.notes.filter(({ subject }) => subject.id === member.person).map(({ act }) => act)).toContain(
       'member.remove',

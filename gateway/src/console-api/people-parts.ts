@@ -5,6 +5,7 @@ import type { Credentials } from '../people/credentials.ts';
 import type { Invitations } from '../people/invitations.ts';
 import type { Members } from '../people/members.ts';
 import type { TakeNote } from '../people/people-note.ts';
+import type { PersonNames } from '../people/person-names.ts';
 import type { Sessions, SignedIn } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
 import type { SignIn } from '../people/sign-in.ts';
@@ -22,6 +23,8 @@ export interface PeopleParts {
   readonly members: Members;
   readonly invitations: Invitations;
   readonly attempts: Attempts;
+  /** For whoever shows what somebody made or did. */
+  readonly personNames: PersonNames;
   readonly note: TakeNote;
   /** The services that people may sign in by. */
   services(): readonly OidcService[];

@@ -5,14 +5,16 @@ const READS = new Set(['GET', 'HEAD']);
 
 /**
  * Throws `cross_site` where a request that changes something does not come from a page of this server. A browser sends
- * `sec-fetch-site` with every request; an old one `origin` at least.
+ * `sec-fetch-site` with every request; an old one `origin` at least. `publicUrl`: what people reach the gateway at, behind a
+ * proxy that speaks to it under another name.
  */
-export function checkSameOrigin(request: Request): void {
+export function checkSameOrigin(request: Request, publicUrl: string | null): void {
   if (READS.has(request.method)) return;
   const site = request.headers.get('sec-fetch-site');
   const origin = request.headers.get('origin');
   const isOwn = site === 'same-origin' || (site === null && origin !== null);
-  if (isOwn && (origin === null || hostOf(origin) === request.headers.get('host'))) return;
+  const host = origin === null ? null : hostOf(origin);
+  if (isOwn && (origin === null || host === request.headers.get('host') || isAt(origin, publicUrl))) return;
   throw new ConsoleFailure('cross_site', 'this request did not come from a page of this console; open the page anew');
 }
 
@@ -22,4 +24,8 @@ function hostOf(origin: string): string | null {
   } catch {
     return null;
   }
+}
+
+function isAt(origin: string, publicUrl: string | null): boolean {
+  return publicUrl !== null && origin === new URL(publicUrl).origin;
 }

@@ -27,7 +27,7 @@ async function stateOfStranger(
 }
 
 /** The state of the console for whoever asks. */
-export function viewSession(
+function viewSession(
   parts: PeopleParts,
   { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
   state: SessionReply['state'],

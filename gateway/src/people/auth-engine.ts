@@ -41,7 +41,7 @@ interface EngineParts {
 }
 
 /** The end of a session whatever happens, in seconds. */
-export const SESSION_SECONDS_MAX = 30 * 86_400;
+const SESSION_SECONDS_MAX = 30 * 86_400;
 const SECOND_STEP_SECONDS_MAX = 600;
 
 const ID_WORDS: { readonly [model: string]: string } = {

@@ -6,6 +6,7 @@ import { type MemberRights, parseRole, parseWorkspaces, renderWorkspaces } from 
 import { makePerson } from './new-person.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
 import { PeopleFailure } from './people-failure.ts';
+import { createPersonNames } from './person-names.ts';
 import type { Role } from './roles.ts';
 import type { SignedIn } from './sessions.ts';
 
@@ -48,19 +49,17 @@ const INVITATION_MS = 7 * 86_400_000;
 export function createInvitations(parts: MembersParts): Invitations {
   const { people, note, workspacesOf, nowMs } = parts;
 
-  async function nameOf(person: string): Promise<string> {
-    const [row] = await people.find('person', { where: [['id', 'is', person]] });
-    return row?.name ?? person;
-  }
+  const personNames = createPersonNames(people);
+  const nameOf = async (person: string) => (await personNames([person])).get(person) ?? person;
 
-  async function invitationOf(row: InvitationRow): Promise<Invitation> {
+  function invitationOf(row: InvitationRow, invitedBy: string): Invitation {
     return {
       id: row.id,
       account: row.account,
       email: row.email,
       role: parseRole(row.role),
       workspaces: parseWorkspaces(row.workspaces),
-      invitedBy: await nameOf(row.invited_by),
+      invitedBy,
       expiresAtMs: row.expires_at_ms,
     };
   }
@@ -118,7 +117,8 @@ export function createInvitations(parts: MembersParts): Invitations {
         ],
         orderBy: ['created_at_ms', 'desc'],
       });
-      return Promise.all(rows.map(invitationOf));
+      const names = await personNames(rows.map(({ invited_by }) => invited_by));
+      return rows.map((row) => invitationOf(row, names.get(row.invited_by) ?? row.invited_by));
     },
 
     async create(giver, givenEmail, rights) {
@@ -155,7 +155,7 @@ export function createInvitations(parts: MembersParts): Invitations {
         { of: 'invitation', insert: row },
       ]);
       await noteOf(giver, 'invitation.create', row.id, null, { email, ...rights });
-      return { invitation: await invitationOf(row), token };
+      return { invitation: invitationOf(row, giver.name), token };
     },
 
     async withdraw(giver, id) {
@@ -177,7 +177,8 @@ export function createInvitations(parts: MembersParts): Invitations {
     async look(token) {
       const row = await findOpen(token);
       if (row === null) return null;
-      return { ...(await invitationOf(row)), isKnown: (await findPerson(row.email)) !== null };
+      const invitedBy = await nameOf(row.invited_by);
+      return { ...invitationOf(row, invitedBy), isKnown: (await findPerson(row.email)) !== null };
     },
 
     async acceptAs({ person }, token, address) {

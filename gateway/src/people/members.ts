@@ -36,7 +36,7 @@ export interface Members {
   list(account: string): Promise<readonly Member[]>;
   /** @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
   change(giver: Giver, person: string, rights: MemberRights): Promise<Member>;
-  /** As `change`. The keys that he made stop to work. */
+  /** As `change`. The keys that he made stop to work; with his last membership his sessions end. */
   remove(giver: Giver, person: string): Promise<void>;
 }
 
@@ -163,6 +163,11 @@ export function createMembers(parts: MembersParts): Members {
     return { of: 'invitation', remove, rows: null };
   }
 
+  /** Who is of no account any more is signed out everywhere. */
+  function endedWith({ person }: Membership): PeopleChange {
+    return { of: 'person_session', remove: [['person', 'is', person]], rows: null };
+  }
+
   function noteOf(giver: Giver, person: string) {
     const { id, name, account, address } = giver;
     return { actor: { id, name }, account, subject: { kind: 'person', id: person }, address, atMs: nowMs() } as const;
@@ -188,7 +193,12 @@ export function createMembers(parts: MembersParts): Members {
     remove: (giver, person) =>
       inTurn(async () => {
         const before = await findChangeable(giver, person, false);
-        await people.keep([{ of: 'membership', remove: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
+        const others = await people.find('membership', { where: [['person', 'is', person]], limit: 2 });
+        await people.keep([
+          { of: 'membership', remove: conditionsOf(before), rows: 1 },
+          withdrawnWith(before),
+          ...(others.length === 1 ? [endedWith(before)] : []),
+        ]);
         await bindPerson(parts, person);
         await note({
           act: 'member.remove',

@@ -132,7 +132,10 @@ export function createSignIn(parts: SignInParts): SignIn {
       const body = { code };
       const reply = await orRefusal(
         () => (isOfAuthenticator ? api.verifyTOTP({ body, ...asked }) : api.verifyBackupCode({ body, ...asked })),
-        attempt.withdraw,
+        () => {
+          attempt.withdraw();
+          release?.();
+        },
       );
       if (reply === 'refused') {
         release?.();
