@@ -201,7 +201,7 @@ export const instant = scalar({
 export const oidcId = scalar({
   expected: '1 to 32 of a-z, 0-9 and -, beginning with a letter',
   advice: 'Choose another id.',
-  json: { title: 'id', type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
+  json: { title: 'id', type: 'string', pattern: `^[a-z][a-z0-9-]{0,31}$|${EXPRESSION_PATTERN}` },
   parse: (text) => (/^[a-z][a-z0-9-]{0,31}$/.test(text) ? text : UNFIT),
 });
 

@@ -1,9 +1,11 @@
 /** Checks who may make whom what: invitations, roles, the last owner, and that what ends with a membership ends at once. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { authenticate } from '../identity/authenticate.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
+/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 let rig: PeopleRig;
 let owner: Browser;

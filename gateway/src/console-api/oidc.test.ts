@@ -1,11 +1,13 @@
 /** Checks signing in by another service, against one that really signs its tokens. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { OidcConfig } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { type Browser, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
+/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 

@@ -1,10 +1,12 @@
 /** Checks the first run: one link, one use, one owner; and that what is kept gives nobody a way in. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
+/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 let rig: PeopleRig;
 beforeEach(async () => {

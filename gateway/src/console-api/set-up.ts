@@ -1,11 +1,8 @@
 /** Owns the routes of the first run: whether the link works, and making the first person with it. */
 import { addressSubject } from '../people/attempts.ts';
-import { ConsoleFailure } from './console-failure.ts';
 import type { Handlers } from './handlers.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { viewNewSession } from './session.ts';
-
-const WORKSPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}' | 'POST /setup'> {
   const { setUp, attempts, describeGateway, makeWorkspace, signIn } = parts;
@@ -20,14 +17,6 @@ export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}'
     },
     'POST /setup': async (call) => {
       const { body, arrival, outgoing } = call;
-      const { workspace } = body;
-      if (workspace !== null && !WORKSPACE.test(workspace)) {
-        throw new ConsoleFailure(
-          'invalid',
-          `workspace: found ${JSON.stringify(workspace)}, expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit`,
-          { member: 'workspace' },
-        );
-      }
       const attempt = attempts.begin([addressSubject(arrival.address)]);
       const person = await setUp.claim(body);
       attempt.succeed([]);
@@ -42,7 +31,7 @@ export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}'
         atMs: parts.nowMs(),
       });
       await signIn.byPassword(arrival, body, outgoing);
-      if (workspace !== null) await makeWorkspace(workspace);
+      if (body.workspace !== null) await makeWorkspace(body.workspace);
       return viewNewSession(parts, call);
     },
   };

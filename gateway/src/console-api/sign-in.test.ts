@@ -1,9 +1,11 @@
 /** Checks how people come in and stay in: passwords, second factors, sessions and their cookies, and how guessing is slowed. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
+/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+setDefaultTimeout(30_000);
 const folder = temporaryFolders();
 let rig: PeopleRig;
 let owner: Browser;

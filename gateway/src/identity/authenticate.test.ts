@@ -4,7 +4,7 @@ import { Secret } from '../lib/secret.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import { authenticate } from './authenticate.ts';
-import { createKeyDirectory, putAccount, putKey, putWorkspace } from './key-directory.ts';
+import { createKeyDirectory, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { generateKeyText } from './key-format.ts';
 import { createKeyHasher } from './key-hash.ts';
 
@@ -173,5 +173,30 @@ describe('key directory', () => {
     const key = storedKey(generateKeyText(), { workspaceId: 'gone' });
     expect(() => putKey(directory, key)).toThrow('key key_1 names the workspace gone, which is not there');
     expect([directory.byHash.size, directory.keys.size]).toEqual([0, 0]);
+  });
+});
+
+describe('a key that a person made', () => {
+  const text = generateKeyText();
+  const made = (changes: Partial<StoredKey> = {}) =>
+    storedKey(text, { createdBy: 'person_1', scopes: ['inference', 'admin'], ...changes });
+  const scopesNow = (directory: ReturnType<typeof directoryOf>) => {
+    const found = authenticate(directory, text, 0);
+    return typeof found === 'string' ? found : found.scopes;
+  };
+
+  test('may do what it was made for as far as he may, and nothing where he is not known', () => {
+    const directory = directoryOf(made());
+    expect(scopesNow(directory)).toBe('ownerless');
+    putMaker(directory, 'person_1', () => ['inference', 'usage']);
+    expect(scopesNow(directory)).toEqual(['inference']);
+    putMaker(directory, 'person_2', () => []);
+    expect(scopesNow(directory)).toEqual(['inference']);
+    putMaker(directory, 'person_1', (_account, workspace) => (workspace === 'another' ? ['inference'] : []));
+    expect(scopesNow(directory)).toBe('ownerless');
+  });
+
+  test('is still revoked or disabled before it is ownerless', () => {
+    expect(scopesNow(directoryOf(made({ status: 'revoked' })))).toBe('revoked');
   });
 });

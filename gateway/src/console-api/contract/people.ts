@@ -4,6 +4,10 @@ import { PERMISSIONS } from '../../people/roles.ts';
 import { email, givenName, id, nothing, type RouteTable, role, time } from './row.ts';
 
 const password = z.string().min(12, 'at least 12 characters').max(200);
+/** Its id: made in the account `default` where it is not there yet. */
+const newWorkspace = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit');
 const token = z.string().min(20).max(200);
 const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the code of six digits, or a recovery code');
 /** A WebAuthn message, as the browser makes it and takes it. */
@@ -46,7 +50,7 @@ export const peopleRoutes = {
   'POST /setup': {
     summary: 'Makes the first person, owner of the account `default`, and signs him in. The link is used up.',
     access: 'anyone',
-    body: z.strictObject({ token, name: givenName, email, password, workspace: givenName.nullable() }),
+    body: z.strictObject({ token, name: givenName, email, password, workspace: newWorkspace.nullable() }),
     reply: session,
   },
   'POST /sign-in': {
