@@ -73,6 +73,11 @@ export async function startApp(given: Config, log: Log): Promise<App> {
           : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
       onSpoolProblem: (problem) => log.error({ problem }, 'not all that calls asked for could be kept in the spool'),
       onSpoolDrained: (calls) => log.warn({ calls }, 'the ends of calls came from the spool into the ledger'),
+      onFoldingFault: (cause) =>
+        log.warn(
+          { cause: String(cause) },
+          'calls cannot be summed up for the console; it reads them one by one meanwhile',
+        ),
     });
     const { settled: drained } = store.drained;
     if (drained > 0)
@@ -141,7 +146,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
       nowMs: Date.now,
     });
-    const console = openConsole({ log, directory, people });
+    const console = openConsole({ log, directory, people, usage: store.usage, desk: money.desk });
     money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,

@@ -1,26 +1,43 @@
 /** Owns joining the console: its API's handlers with what they work on, and its files. Holds no rule of its own. */
 import { createConsoleApi } from '../console-api/console-api.ts';
+import { homeHandlers } from '../console-api/home.ts';
 import { createIdentify } from '../console-api/identify.ts';
 import { invitationHandlers } from '../console-api/invitations.ts';
+import { logHandlers } from '../console-api/logs.ts';
 import { meHandlers } from '../console-api/me.ts';
 import { memberHandlers } from '../console-api/members.ts';
 import type { PeopleParts } from '../console-api/people-parts.ts';
 import { sessionHandlers } from '../console-api/session.ts';
 import { setUpHandlers } from '../console-api/set-up.ts';
 import { signInHandlers } from '../console-api/sign-in.ts';
+import { usageHandlers } from '../console-api/usage.ts';
+import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { UsageReader } from '../store/usage-port.ts';
 import type { Log } from '../telemetry/log.ts';
+import { accountMoney } from './account-money.ts';
 import { buildConsole } from './build-console.ts';
+import { usageLabels } from './usage-labels.ts';
 
 interface ConsoleParts {
   readonly directory: KeyDirectory;
   readonly people: PeopleParts;
   readonly log: Log;
+  readonly usage: UsageReader;
+  readonly desk: MoneyDesk;
 }
 
 /** The console over the parts of a running gateway. */
-export function openConsole({ log, directory, people }: ConsoleParts): ConsoleDesk {
+export function openConsole({ log, directory, people, usage, desk }: ConsoleParts): ConsoleDesk {
+  const { nowMs } = people;
+  const usageParts = {
+    usage,
+    nowMs,
+    timeZoneOf: desk.timeZoneOf,
+    labelsOf: (account: string) => usageLabels(directory, account),
+    ...accountMoney(desk, directory, nowMs),
+  };
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),
@@ -29,8 +46,11 @@ export function openConsole({ log, directory, people }: ConsoleParts): ConsoleDe
       ...meHandlers(people),
       ...invitationHandlers(people),
       ...memberHandlers(people),
+      ...homeHandlers(usageParts),
+      ...usageHandlers(usageParts),
+      ...logHandlers(usageParts),
     },
-    identify: createIdentify({ sessions: people.sessions, directory, nowMs: people.nowMs }),
+    identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
     publicUrl: people.publicUrl,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
   });

@@ -10,6 +10,7 @@ const PORTS = [
   'store/policy-port.ts',
   'store/people-port.ts',
   'store/idempotency-port.ts',
+  'store/usage-port.ts',
 ] as const;
 /** What every domain folder stands on. */
 const FLOOR = [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts', 'protocols', ...PORTS] as const;
@@ -33,6 +34,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/limits-port.ts': ['lib'],
   'store/idempotency-port.ts': [],
   'store/people-port.ts': [],
+  'store/usage-port.ts': ['store/ports.ts', 'store/ledger-port.ts'],
   'store/policy-port.ts': ['store/ports.ts', 'store/ledger-port.ts', 'store/limits-port.ts'],
   protocols: [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts'],
 
@@ -58,7 +60,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: [...FLOOR, 'providers/presets.ts', 'billing/price.ts', 'catalog'],
 
   // Ports are implemented here; what they keep is the domain's.
-  'store/sql': [...GROUND, 'errors', ...PORTS],
+  'store/sql': [...GROUND, 'errors', ...PORTS, 'store/sql/usage'],
+  // Sums keep what caches saved, by the price that each record names, and the days of each account's zone.
+  'store/sql/usage': [
+    ...GROUND,
+    'errors',
+    ...PORTS,
+    'store/sql',
+    'billing/money.ts',
+    'billing/price.ts',
+    'billing/cost.ts',
+    'admission/window.ts',
+  ],
   // Limits per minute are the same arithmetic wherever they are kept.
   // Test suites, which may import what they like: they only need a row.
   'store/testing': [],

@@ -75,11 +75,12 @@ export const logRoutes = {
     query: z.object({
       ...filters,
       before: cursor.optional(),
-      /** For the live tail: what came after. */
+      /** For the live tail: what `newest` said. Answers what ended since, and perhaps some calls of the last answer again. */
       after: cursor.optional(),
       limit: z.coerce.number().int().min(1).max(200).default(50),
     }),
     reply: z.object({
+      /** May be fewer than asked for though there is a `next`: looking for rare ones pauses. */
       calls: z.array(callView),
       next: cursor.nullable(),
       newest: cursor.nullable(),

@@ -15,7 +15,10 @@ export const DIMENSIONS = [
 export const METRICS = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttfb', 'cache_savings'] as const;
 const dimension = z.enum(DIMENSIONS);
 
-/** Sums over calls. Tokens by kind as in a record. */
+/**
+ * Sums over calls. Tokens by kind as in a record. Errors: of callers and of others, without calls that their callers left.
+ * Percentiles: of calls that ended well, at most 5 % off.
+ */
 const sums = z.object({
   requests: z.int(),
   errors: z.int(),
@@ -30,7 +33,7 @@ const sums = z.object({
   reasoning: z.int(),
   /** What the same input would have cost without cache reads, less what it did. */
   cache_savings_nano_usd: nanoUsd,
-  /** Percentiles; null: no call. */
+  /** Null: no such call. */
   latency_p50_ms: z.number().nullable(),
   latency_p95_ms: z.number().nullable(),
   ttfb_p50_ms: z.number().nullable(),
@@ -133,8 +136,12 @@ export const usageRoutes = {
       usage_nano_usd: nanoUsd,
       records_nano_usd: nanoUsd,
       ledger_nano_usd: nanoUsd,
+      /** Of the records: kept before there was a ledger, and in none of its entries. */
+      before_ledger_nano_usd: nanoUsd,
       calls: z.int(),
       entries: z.int(),
+      /** Whether the hashes of the entries from the first to the last follow from one another, as far as the time reached. */
+      chain: z.object({ holds: z.boolean(), checked: z.int(), of: z.int() }),
     }),
   },
 } as const satisfies RouteTable;

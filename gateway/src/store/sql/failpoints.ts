@@ -19,6 +19,9 @@ export const FAILPOINTS = [
   'recovery-call-ended',
   'recovery-before-commit',
   'recovery-committed',
+  'fold-summed',
+  'fold-before-commit',
+  'fold-committed',
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];

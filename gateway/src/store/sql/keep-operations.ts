@@ -6,6 +6,7 @@ import type { Reach } from './failpoints.ts';
 import type { LedgerBook } from './ledger-book.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
 import { StoreFailure } from './store-failure.ts';
+import type { UsageMark } from './usage/usage-mark.ts';
 
 /** A refusal that came before anything was changed: nothing needs to be undone. */
 export class CleanRefusal extends StoreFailure {}
@@ -50,6 +51,7 @@ export function createOperationKeeper(
   database: Database,
   book: LedgerBook,
   epoch: number,
+  mark: UsageMark,
   reach: Reach,
 ): OperationKeeper {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
@@ -121,6 +123,7 @@ export function createOperationKeeper(
     book.add({ ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest });
     reach('after-post');
     insertRecord.run(...record, attempts);
+    mark.noteRecord(call_id);
     reach('after-record');
   }
 
@@ -168,6 +171,7 @@ export function createOperationKeeper(
               `The call ${operation[1][0]} holds money; its record comes with its settlement.`,
             );
           }
+          mark.noteRecord(String(operation[1][0]));
           return;
         case 'h':
           return hold(operation);

@@ -67,7 +67,7 @@ function sum(amounts: readonly (string | null)[]): bigint {
   return amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n);
 }
 
-const AT_WORK = FAILPOINTS.filter((point) => !point.startsWith('recovery') && !point.includes('spool'));
+const AT_WORK = FAILPOINTS.filter((point) => !/^(recovery|fold)/.test(point) && !point.includes('spool'));
 const IN_SPOOL = FAILPOINTS.filter((point) => point.includes('spool'));
 /** What a call passes as it comes from the spool into the ledger. */
 const IN_DRAINING = ['after-hold-insert', 'after-extend', 'after-release', 'after-post', 'after-record'] as const;

@@ -13,6 +13,7 @@ import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openLedgerRig } from './testing/open-ledger-rig.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
+import { openUsageMark } from './usage/usage-mark.ts';
 
 const newFolder = temporaryFolders();
 const reach = () => undefined;
@@ -33,7 +34,7 @@ function folderBroughtTo6(operations: readonly Operation[], draft: readonly unkn
   );
   const epoch = takeEpoch(database, 1);
   const book = openLedgerBook(database, epoch.id, epoch.seal);
-  const keeper = createOperationKeeper(database, book, epoch.id, reach);
+  const keeper = createOperationKeeper(database, book, epoch.id, openUsageMark(database), reach);
   expect(keepBatch(database, { book, keeper, reach }, operations, 2)).toEqual([]);
   expect(database.run('UPDATE open_hold SET draft = ?', [JSON.stringify(draft)]).changes).toBe(1);
   keeper.close();

@@ -8,6 +8,7 @@ import { MIGRATION_7 } from './migration-7.ts';
 import { MIGRATION_8 } from './migration-8.ts';
 import { MIGRATION_9 } from './migration-9.ts';
 import { MIGRATION_10 } from './migration-10.ts';
+import { MIGRATION_11 } from './migration-11.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -89,4 +90,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_8,
   MIGRATION_9,
   MIGRATION_10,
+  MIGRATION_11,
 ];

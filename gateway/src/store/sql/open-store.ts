@@ -6,6 +6,7 @@ import type { BindingCaps } from '../limits-port.ts';
 import type { PeopleStore } from '../people-port.ts';
 import type { PolicyBook } from '../policy-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
+import type { UsageReader } from '../usage-port.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import type { Drained } from './drain-spool.ts';
@@ -21,6 +22,8 @@ import { openSpool, type Spool } from './spool.ts';
 import { createQueries } from './sqlite-dialect.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import { createUnkeptEnds } from './unkept-ends.ts';
+import { type FoldingPace, startFolding } from './usage/start-folding.ts';
+import { createUsageReader } from './usage/usage-reader.ts';
 import { startWriter, type Writer } from './writer.ts';
 
 export interface StoreOptions {
@@ -34,6 +37,10 @@ export interface StoreOptions {
   readonly onSpoolProblem?: (problem: string) => void;
   /** Told of how many calls the ends came from the spool into the ledger, while the store is open. */
   readonly onSpoolDrained?: (calls: number) => void;
+  /** Told once when calls cannot be summed up for the console though they are kept; it is tried again. */
+  readonly onFoldingFault?: (cause: unknown) => void;
+  /** How often calls are summed up; another one only in tests. */
+  readonly foldingPace?: FoldingPace;
   /** The writer thread's program; another one only in tests. */
   readonly writerProgram?: URL;
   /** Told the moments of the spool's work; only in tests. */
@@ -47,6 +54,7 @@ export interface Store {
   readonly people: PeopleStore;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
+  readonly usage: UsageReader;
   /**
    * Nano-USD that a subject's calls but those named were charged within a window, less what the operator bore of them. Read by
    * a thread of its own, which takes up to a microsecond for each record of the window. Rejects while some of it lies in the spool.
@@ -68,6 +76,7 @@ export interface Store {
 export type NamesOfModel = (model: string) => readonly string[];
 
 /** As literals beside this file, so that `bun build --compile` finds them. */
+const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
 const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
 const SPEND_PROGRAM = new URL('./spend-worker.ts', import.meta.url);
 
@@ -100,6 +109,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   if (early !== null) spool.onWriterChange(early);
   const queries = createQueries(reading);
   const spends = createSpendThread(path, SPEND_PROGRAM);
+  const usage = createUsageReader(path, USAGE_PROGRAM);
+  const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
@@ -107,6 +118,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     people: createPeopleStore(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
+    usage,
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
       if (!opened.writable()) {
         throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
@@ -125,6 +137,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       // The last connection to close folds the log into the database, and only the writer's can.
       reading.close();
       spends.close();
+      usage.close();
+      folding.stop();
       await writer.close();
       await opened.close();
     },

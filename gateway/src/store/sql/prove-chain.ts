@@ -77,3 +77,51 @@ export function proveChain(database: Database): ChainProof {
     },
   };
 }
+
+interface StretchRow {
+  readonly seq: number;
+  readonly epoch: number;
+  readonly kind: LedgerEntry['kind'];
+  readonly ref: string;
+  readonly nth: number;
+  readonly account: string;
+  readonly prepaid: number;
+  readonly amount: string;
+  readonly released: string;
+  readonly at_ms: number;
+  readonly note: string | null;
+  readonly hash: string;
+}
+
+/**
+ * The first entry from `firstSeq` to `lastSeq` that is missing or does not follow from what it says and the one before it;
+ * null: all of them do. Takes the hash of the entry before `firstSeq` as it stands, and looks at no seals of entries.
+ */
+export function proveStretch(database: Database, firstSeq: number, lastSeq: number): number | null {
+  const rows = database
+    .query<StretchRow, [number, number]>(
+      `SELECT seq, epoch, kind, ref, nth, account, prepaid, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released,
+        at_ms, note, lower(hex(hash)) AS hash FROM ledger_entry WHERE seq >= ? AND seq <= ? ORDER BY seq`,
+    )
+    .all(firstSeq - 1, lastSeq);
+  const epochs = database
+    .query<EpochRow, []>('SELECT id, started_at_ms, lower(hex(seal)) AS seal FROM ledger_epoch ORDER BY id')
+    .all();
+  const before = rows[0]?.seq === firstSeq - 1 ? rows.shift() : undefined;
+  let head = before?.hash ?? NO_HASH;
+  let epoch = before?.epoch ?? 0;
+  let seq = firstSeq;
+  for (const row of rows) {
+    if (row.seq !== seq || row.epoch < epoch) return seq;
+    for (; epoch < row.epoch; epoch++) {
+      const next = epochs[epoch];
+      if (next?.id !== epoch + 1 || next.seal !== sealEpoch(head, next.id, next.started_at_ms)) return seq;
+      head = next.seal;
+    }
+    const { hash, prepaid, amount, released, ...rest } = row;
+    head = hashEntry(head, { ...rest, prepaid: prepaid === 1, amount: BigInt(amount), released: BigInt(released) });
+    if (head !== hash) return seq;
+    seq += 1;
+  }
+  return seq > lastSeq ? null : seq;
+}

@@ -13,6 +13,8 @@ import { migrate } from './migrate.ts';
 import { parseOperations } from './operation-batch.ts';
 import { type Recovered, recoverHolds } from './recover-holds.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
+import { openUsageFolder } from './usage/fold-usage.ts';
+import { openUsageMark } from './usage/usage-mark.ts';
 import type { OpenRequest, WriterReply, WriteStatement } from './writer-messages.ts';
 
 export interface WriterDatabase {
@@ -27,6 +29,8 @@ export interface WriterDatabase {
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** Takes what lies in the spool into the ledger; durable once it answers. @throws the fault that keeps the disk from it. */
   drain(): Drained;
+  /** Rolls up a bounded number of records; answers whether there are more. @throws the fault where nothing was rolled up. */
+  foldUsage(): boolean;
   /** @throws the fault that still keeps the disk from taking writes. */
   probe(): void;
   close(): void;
@@ -92,7 +96,9 @@ function goOnInEpoch(database: Database, spool: string, expected: number, reach:
 
 function openTools(database: Database, { id, seal }: Epoch, reach: Reach) {
   const book = openLedgerBook(database, id, seal);
-  return { book, keeper: createOperationKeeper(database, book, id, reach), reach };
+  const mark = openUsageMark(database);
+  const keeper = createOperationKeeper(database, book, id, mark, reach);
+  return { book, mark, keeper, folder: openUsageFolder(database, mark, reach), reach };
 }
 
 function writerDatabase(
@@ -128,6 +134,7 @@ function writerDatabase(
       tools.reach('after-spool-drain');
       return drained;
     },
+    foldUsage: () => tools.folder.fold(Date.now()),
     probe() {
       inTransaction(database, () =>
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))", [PROBE_BYTES]),
@@ -135,7 +142,9 @@ function writerDatabase(
       inTransaction(database, () => database.run("DELETE FROM meta WHERE name = 'probe'"));
     },
     close() {
+      tools.folder.close();
       tools.keeper.close();
+      tools.mark.close();
       tools.book.close();
       database.close();
     },

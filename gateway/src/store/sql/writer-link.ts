@@ -45,7 +45,7 @@ export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
   let active = false;
   let thread = startThread();
   const first = await new Promise<WriterReply>((resolve) => open(thread, null, resolve));
-  if (first === true || !('opened' in first)) {
+  if (typeof first !== 'object' || !('opened' in first)) {
     thread.end();
     throw wholeFailure(first) ?? new Error('the writer did not say which epoch it opened');
   }

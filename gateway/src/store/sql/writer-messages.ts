@@ -34,6 +34,8 @@ export type WriterRequest =
   | { readonly kind: 'drain' }
   /** Writes and takes back a few pages, to find out whether the disk takes writes again. */
   | { readonly kind: 'probe' }
+  /** Rolls up some records. */
+  | { readonly kind: 'fold' }
   | { readonly kind: 'close' };
 
 export interface WriterFault {
@@ -67,8 +69,13 @@ export interface WriterDrained {
   readonly drained: Drained;
 }
 
+/** Whether there is more to roll up. */
+export interface WriterFolded {
+  readonly folded: { readonly more: boolean };
+}
+
 /** `true`: everything asked for is durable. */
-export type WriterReply = true | WriterOpened | WriterDrained | WriterTrouble;
+export type WriterReply = true | WriterOpened | WriterDrained | WriterFolded | WriterTrouble;
 
 /** The reply to a request that failed as a whole. */
 export function failedReply({ kind, message }: StoreFailure): WriterTrouble {
@@ -77,7 +84,7 @@ export function failedReply({ kind, message }: StoreFailure): WriterTrouble {
 
 /** What was not kept; null where everything was. */
 export function troubleOf(reply: WriterReply): WriterTrouble | null {
-  return reply === true || 'opened' in reply || 'drained' in reply ? null : reply;
+  return reply === true || 'opened' in reply || 'drained' in reply || 'folded' in reply ? null : reply;
 }
 
 /** The fault that kept all of a request, or null. Errors lose their class between threads; this gives it back. */

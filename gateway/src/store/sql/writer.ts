@@ -26,6 +26,8 @@ export interface Writer extends Readonly<WriterOpened> {
   write(statements: readonly WriteStatement[]): Promise<void>;
   /** Takes what lies in the spool into the ledger; rejects with a StoreFailure, and nothing of it is in there then. */
   drain(): Promise<Drained>;
+  /** Rolls up some records in a transaction of its own; answers whether there are more. Rejects with a StoreFailure. */
+  fold(): Promise<boolean>;
   writable(): boolean;
   /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
   close(): Promise<void>;
@@ -159,6 +161,15 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
         link.request({ kind: 'drain' }, (reply) => {
           if (reply !== true && 'drained' in reply) resolve(reply.drained);
           else reject(wholeFailure(reply) ?? new Error('the writer did not say what it took from the spool'));
+        });
+      });
+    },
+    fold() {
+      return new Promise((resolve, reject) => {
+        if (closing !== null) return reject(closedFailure());
+        link.request({ kind: 'fold' }, (reply) => {
+          if (typeof reply === 'object' && 'folded' in reply) resolve(reply.folded.more);
+          else reject(wholeFailure(reply) ?? new Error('the writer did not say what it rolled up'));
         });
       });
     },

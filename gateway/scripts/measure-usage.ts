@@ -1,0 +1,186 @@
+/**
+ * Measures the console's reading over many calls: fills an empty folder with them, rolls them up, and says for each sort of
+ * question how long its answers take. Run as `bun gateway/scripts/measure-usage.ts DIR [calls]`.
+ */
+import { existsSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { windowAt } from '../src/admission/window.ts';
+import { databasePath } from '../src/store/sql/connection.ts';
+import { openStore, type Store } from '../src/store/sql/open-store.ts';
+import { fillCalls } from '../src/store/sql/testing/fill-calls.ts';
+import { randomCall, seededRandom, type Variety } from '../src/store/sql/testing/random-calls.ts';
+import { openWriterDatabase } from '../src/store/sql/writer-database.ts';
+import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/usage-port.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = 90;
+const ZONE = 'Europe/Berlin';
+const ROUNDS = 20;
+const VARIETY: Variety = {
+  accounts: ['default', 'acme', 'lab', 'team'],
+  keysPerAccount: 40,
+  models: 12,
+  endUsersPerAccount: 3_000,
+  sessionMs: 20 * 60_000,
+};
+const ANY: CallCondition = {
+  model: null,
+  provider: null,
+  keys: null,
+  workspace: null,
+  end_user: null,
+  session: null,
+  protocol: null,
+};
+
+const [dataDir, callsText = '1000000'] = process.argv.slice(2);
+if (dataDir === undefined)
+  throw new Error('found no data folder; run as bun gateway/scripts/measure-usage.ts DIR [calls]');
+const path = databasePath(dataDir);
+if (!existsSync(path)) fill(Number(callsText));
+const store = await openStore({ dataDir });
+try {
+  await measure(store);
+} finally {
+  await store.close();
+}
+
+function fill(calls: number): void {
+  const random = seededRandom(7);
+  const nowMs = Date.now();
+  const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, nowMs, () => undefined);
+  writer.keepWrites([
+    VARIETY.accounts.slice(1).map((id) => ({
+      sql: 'INSERT INTO account (id, created_at_ms, time_zone) VALUES (?, 1, ?)',
+      parameters: [id, ZONE],
+      changes: 1,
+    })),
+  ]);
+  let startMs = performance.now();
+  for (let nth = 0; nth < calls; nth += 1_000) {
+    const batch = Array.from({ length: Math.min(1_000, calls - nth) }, (_, index) => {
+      const atMs = Math.floor(nowMs - DAYS * DAY_MS * (1 - (nth + index) / calls));
+      return randomCall(random, VARIETY, atMs, nth + index);
+    });
+    fillCalls(writer, batch);
+  }
+  say(`${calls} calls kept in ${sinceMs(startMs)} ms`);
+  startMs = performance.now();
+  let steps = 0;
+  let longestMs = 0;
+  for (let more = true; more; steps++) {
+    const stepMs = performance.now();
+    more = writer.foldUsage();
+    longestMs = Math.max(longestMs, performance.now() - stepMs);
+  }
+  const perCall = ((performance.now() - startMs) * 1_000) / calls;
+  say(`rolled up in ${steps} steps, the longest ${longestMs.toFixed(1)} ms: ${perCall.toFixed(1)} µs a call`);
+  writer.close();
+}
+
+async function measure({ usage }: Store): Promise<void> {
+  const tenant = { account: 'acme', workspaces: null };
+  const toMs = Date.now();
+  const days = (count: number) => bucketsOf(toMs - count * DAY_MS, toMs, DAY_MS);
+  const ask = (changes: Partial<UsageQuestion> & { buckets: readonly number[] }) =>
+    usage.readUsage({
+      tenant,
+      condition: ANY,
+      fromMs: changes.buckets[0] ?? toMs - DAY_MS,
+      toMs,
+      timeZone: ZONE,
+      by: ['model'],
+      owners: null,
+      timeMsMax: 60_000,
+      ...changes,
+    });
+  const list = (changes: Partial<CallCondition>, more = {}) =>
+    usage.readLogs({
+      tenant,
+      condition: { ...ANY, ...changes },
+      outcome: null,
+      fromMs: toMs - 30 * DAY_MS,
+      toMs,
+      idPrefix: null,
+      beforeId: null,
+      limit: 50,
+      withHistogram: true,
+      timeMsMax: 60_000,
+      ...more,
+    });
+  const whole = { fromMs: toMs - 90 * DAY_MS };
+  const [newest] = (await list({})).calls;
+  if (newest === undefined) throw new Error('the account has no calls');
+  const questions: Readonly<Record<string, () => Promise<unknown>>> = {
+    'usage, 24 hours by model': () => ask({ buckets: bucketsOf(toMs - DAY_MS, toMs, 3_600_000) }),
+    'usage, 7 days by hour and model': () => ask({ buckets: bucketsOf(toMs - 7 * DAY_MS, toMs, 3_600_000) }),
+    'usage, 30 days by model': () => ask({ buckets: days(30) }),
+    'usage, 90 days by model': () => ask({ buckets: days(90) }),
+    'usage, 90 days by model and key': () => ask({ buckets: days(90), by: ['model', 'key'] }),
+    'usage, 90 days of one key': () => ask({ buckets: days(90), condition: { ...ANY, keys: [newest.key_id] } }),
+    'usage, 30 days by end user': () => ask({ buckets: days(30), by: ['end_user'] }),
+    'usage, 90 days by end user': () => ask({ buckets: days(90), by: ['end_user'] }),
+    'usage, 90 days by session': () => ask({ buckets: days(90), by: ['session'] }),
+    'usage, 7 days by model of one session': () =>
+      ask({ buckets: days(6), condition: { ...ANY, session: newest.session ?? 'session-1-1' } }),
+    'logs, newest': () => list({}),
+    'logs, 90 days back': () => list({}, { ...whole, toMs: toMs - 89 * DAY_MS }),
+    'logs of one model': () => list({ model: 'model-3' }),
+    'logs of a key that is seldom used': () => list({ keys: ['key_acme_39'] }, whole),
+    'logs of one end user': () => list({ end_user: 'user-2000' }, whole),
+    'logs with faults of ours': () => list({}, { ...whole, outcome: 'server_error' }),
+    'logs by the beginning of an id': () =>
+      list({}, { idPrefix: newest.request_id.slice(0, 12), fromMs: null, toMs: null }),
+    'one call': () => usage.readCall(tenant, newest.request_id),
+    tail: () =>
+      usage.readTail({
+        tenant,
+        condition: ANY,
+        outcome: null,
+        limit: 200,
+        endedMs: toMs - 3_000,
+        nowMs: toMs,
+        timeMsMax: 1_000,
+      }),
+    'proof of 7 days': () =>
+      usage.proveUsage({ tenant, fromMs: toMs - 7 * DAY_MS, toMs, timeZone: ZONE, timeMsMax: 20_000 }),
+    'proof of 30 days': () =>
+      usage.proveUsage({ tenant, fromMs: toMs - 30 * DAY_MS, toMs, timeZone: ZONE, timeMsMax: 20_000 }),
+  };
+  for (const [name, question] of Object.entries(questions)) await time(name, question);
+}
+
+async function time(name: string, question: () => Promise<unknown>): Promise<void> {
+  const tookMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const startMs = performance.now();
+    try {
+      await question();
+    } catch (fault) {
+      if (!(fault instanceof UsageRefusal)) throw fault;
+      say(`${name}: refused (${fault.message})`);
+      return;
+    }
+    tookMs.push(performance.now() - startMs);
+  }
+  tookMs.sort((one, other) => one - other);
+  const at = (part: number) => (tookMs[Math.ceil(tookMs.length * part) - 1] ?? 0).toFixed(0);
+  say(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, least ${(tookMs[0] ?? 0).toFixed(0)} ms`);
+}
+
+/** Buckets of a length; days are those of the zone. */
+function bucketsOf(fromMs: number, toMs: number, stepMs: number): number[] {
+  const buckets = [fromMs];
+  const next = (at: number) =>
+    stepMs === DAY_MS ? (windowAt('day', ZONE, at).endMs ?? toMs) : Math.floor(at / stepMs + 1) * stepMs;
+  for (let at = next(fromMs); at < toMs; at = next(at)) buckets.push(at);
+  return buckets;
+}
+
+function sinceMs(startMs: number): number {
+  return Math.round(performance.now() - startMs);
+}
+
+function say(words: string): void {
+  process.stdout.write(`${words}\n`);
+}

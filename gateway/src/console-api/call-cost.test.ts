@@ -1,0 +1,47 @@
+/** Tests of call-cost.ts: lines by tier and mark-up come to the cost, and none are made up. */
+import { expect, test } from 'bun:test';
+import { costNanoUsd } from '../billing/cost.ts';
+import { parsePriceVersion } from '../billing/price.ts';
+import { sampleRecord } from '../store/sql/testing/sample-record.ts';
+import type { CallEntry } from '../store/usage-port.ts';
+import { callCost } from './call-cost.ts';
+
+const USAGE = { input: 200_001, cache_read: 500, cache_write_5m: 7, cache_write_1h: 3, output: 90, reasoning: 30 };
+const entry = (kind: CallEntry['kind'], amount: bigint): CallEntry => ({
+  seq: 1,
+  kind,
+  amount,
+  released: 0n,
+  atMs: 1,
+  hash: '',
+});
+
+test.each([
+  'config@1_0.1_1.25_2_10_10',
+  'config@1_0.1_1.25_2_10_12;>200000=2_0.2_2.5_4_15_15',
+  'config@1_0.1_1.25_2_10_10;+50000ppm',
+])('the lines of %s come to the cost', (price_version) => {
+  const cost = costNanoUsd(USAGE, parsePriceVersion(price_version));
+  const call = sampleRecord('req_1', { usage: USAGE, price_version, cost_nano_usd: cost.toString() });
+  const entries = [entry('hold', 5n), entry('extend', 6n), entry('post', cost - 4n), entry('absorb', 4n)];
+  const told = callCost({ call, entries });
+  const pico = told?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
+  expect((pico + 500n) / 1_000n).toBe(cost);
+  expect(told?.lines.find(({ kind }) => kind === 'output')?.tokens).toBe(60);
+  expect(told).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, absorbed_nano_usd: '4' });
+});
+
+test('a call without a price has no cost, and one that was not charged by its tokens no lines', () => {
+  expect(
+    callCost({ call: sampleRecord('req_1', { price_version: null, cost_nano_usd: null }), entries: [] }),
+  ).toBeNull();
+  const price_version = 'config@1_0.1_1.25_2_10_10';
+  for (const changes of [
+    { usage_source: 'void' },
+    { usage_source: 'cache' },
+    { price_version: 'catalogue 2026' },
+  ] as const) {
+    const call = sampleRecord('req_1', { price_version, cost_nano_usd: '0', ...changes });
+    expect(callCost({ call, entries: [] })?.lines).toEqual([]);
+  }
+});

@@ -1,0 +1,122 @@
+/** Owns the overview: what an account spent and how it goes, in one request. */
+import type { UsageQuestion, UsageSums } from '../store/usage-port.ts';
+import type { Tenancy } from './actor.ts';
+import type { Reply } from './contract.ts';
+import type { Handlers } from './handlers.ts';
+import { orRefuse } from './read-refusal.ts';
+import { EVERY_CALL, tenantOf } from './usage.ts';
+import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+import { cutRange } from './usage-range.ts';
+import { renderBuckets, renderSums } from './usage-view.ts';
+
+type HomeReply = Reply<'GET /accounts/{account}/home'>;
+
+const HOUR_MS = 3_600_000;
+const RANGES = {
+  '24h': { lengthMs: 24 * HOUR_MS, step: 'hour' },
+  '7d': { lengthMs: 7 * 24 * HOUR_MS, step: 'hour' },
+  '30d': { lengthMs: 30 * 24 * HOUR_MS, step: 'day' },
+} as const;
+const TOP = 5;
+/** A provider is judged by what its calls came to lately. */
+const HEALTH_MS = HOUR_MS;
+
+export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{account}/home'> {
+  return {
+    'GET /accounts/{account}/home': async ({ tenancy, query }) => {
+      const { account, workspaces } = tenancy;
+      const { lengthMs, step } = RANGES[query.range];
+      const nowMs = parts.nowMs();
+      const fromMs = nowMs - lengthMs;
+      const iso = (atMs: number) => new Date(atMs).toISOString();
+      const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, parts.timeZoneOf(account));
+      const ask = askerOf(parts, tenancy);
+      const isWhole = workspaces === null;
+      const [models, before, keys, providers, lately, budget, balance] = await Promise.all([
+        ask({ fromMs, toMs: nowMs, buckets, by: ['model'] }),
+        ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [] }),
+        ask({ fromMs, toMs: nowMs, by: ['key'] }),
+        ask({ fromMs, toMs: nowMs, by: ['provider'] }),
+        ask({ fromMs: nowMs - HEALTH_MS, toMs: nowMs, by: ['provider'] }),
+        isWhole ? parts.readBudget(account) : null,
+        isWhole ? parts.readBalance(account) : null,
+      ]);
+      const labels = parts.labelsOf(account);
+      const { sums } = models.total;
+      return {
+        sums: renderSums(sums),
+        before: renderSums(before.total.sums),
+        buckets: buckets.map(iso),
+        series: renderBuckets(models.total.buckets),
+        models: models.groups
+          .slice(0, TOP)
+          .flatMap(({ values: [model], sums: { requests, cost } }) =>
+            typeof model === 'string' ? [{ model, requests, cost_nano_usd: cost.toString() }] : [],
+          ),
+        keys: keys.groups
+          .slice(0, TOP)
+          .flatMap(({ values: [key], sums: { requests, cost } }) =>
+            typeof key === 'string'
+              ? [{ key, name: labels.keyName(key) ?? key, requests, cost_nano_usd: cost.toString() }]
+              : [],
+          ),
+        budget:
+          budget === null
+            ? null
+            : {
+                window: budget.window,
+                limit_nano_usd: budget.limit.toString(),
+                used_nano_usd: budget.used.toString(),
+                held_nano_usd: budget.held.toString(),
+              },
+        balance_nano_usd: balance === null ? null : balance.toString(),
+        providers: providers.groups.flatMap(({ values: [name] }) =>
+          typeof name === 'string'
+            ? [renderProvider(name, lately.groups.find(({ values }) => values[0] === name)?.sums ?? null)]
+            : [],
+        ),
+        has_keys: labels.hasKeys(workspaces),
+        has_calls: sums.requests > 0 || before.total.sums.requests > 0 || (await hasCalls(parts, tenancy)),
+      };
+    },
+  };
+}
+
+type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & { readonly buckets?: readonly number[] };
+
+function askerOf(parts: UsageParts, tenancy: Tenancy) {
+  const common = {
+    tenant: tenantOf(tenancy),
+    condition: EVERY_CALL,
+    timeZone: parts.timeZoneOf(tenancy.account),
+    owners: null,
+    timeMsMax: PAGE_MS_MAX,
+  };
+  return ({ fromMs, toMs, by, buckets = [fromMs] }: Part) =>
+    orRefuse(parts.usage.readUsage({ ...common, fromMs, toMs, by, buckets }));
+}
+
+/** Over the last hour. Failing: half of its calls or more ended by a fault that was not their caller's. */
+function renderProvider(name: string, sums: UsageSums | null): HomeReply['providers'][number] {
+  if (sums === null || sums.requests === 0) return { name, state: 'idle', calls: 0, errors: 0 };
+  const { requests: calls, serverErrors: errors } = sums;
+  return { name, state: errors * 2 >= calls ? 'failing' : 'healthy', calls, errors };
+}
+
+async function hasCalls({ usage }: UsageParts, tenancy: Tenancy): Promise<boolean> {
+  const page = await orRefuse(
+    usage.readLogs({
+      tenant: tenantOf(tenancy),
+      condition: EVERY_CALL,
+      outcome: null,
+      fromMs: null,
+      toMs: null,
+      idPrefix: null,
+      beforeId: null,
+      limit: 1,
+      withHistogram: false,
+      timeMsMax: PAGE_MS_MAX,
+    }),
+  );
+  return page.calls.length > 0 || page.next !== null;
+}

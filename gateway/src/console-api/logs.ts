@@ -1,0 +1,176 @@
+/** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
+import type { CallCondition, LogPage, LogQuestion, UsageReader } from '../store/usage-port.ts';
+import { callCost } from './call-cost.ts';
+import { CALL_COLUMNS, renderCall } from './call-view.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { ReadQuery } from './contract.ts';
+import { csvLine } from './csv.ts';
+import type { Handlers } from './handlers.ts';
+import { orRefuse } from './read-refusal.ts';
+import { tenantOf } from './usage.ts';
+import { PAGE_MS_MAX } from './usage-parts.ts';
+import { parseRange } from './usage-range.ts';
+
+type LogRoute =
+  | 'GET /accounts/{account}/logs'
+  | 'GET /accounts/{account}/logs.csv'
+  | 'GET /accounts/{account}/logs/{request}';
+type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
+
+export interface LogParts {
+  readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
+  nowMs(): number;
+}
+
+const CSV_LINES_MAX = 100_000;
+const CSV_PAGE = 1_000;
+/**
+ * A call is on the disk a little after its end. The tail asks so far back again, so it may answer a call twice: readers know
+ * calls by their ids.
+ */
+const TAIL_OVERLAP_MS = 2_000;
+
+export function logHandlers({ usage, nowMs }: LogParts): Handlers<LogRoute> {
+  return {
+    'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
+      const askedMs = nowMs();
+      const { before, after, limit } = query;
+      const common = { tenant: tenantOf(tenancy), ...choiceOf(query), limit, timeMsMax: PAGE_MS_MAX };
+      if (after !== undefined) {
+        const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
+        const last = found.at(-1);
+        // A full page ends before the present: the next one goes on where it ended.
+        const isFull = last !== undefined && found.length === limit;
+        const newest = isFull ? Math.floor(last.at_ms + last.duration_ms) : askedMs - TAIL_OVERLAP_MS;
+        const { fromMs, toMs } = rangeOf(query, askedMs);
+        const calls = found.filter(({ at_ms }) => at_ms >= (fromMs ?? 0) && at_ms < toMs);
+        calls.sort((one, other) => (one.request_id > other.request_id ? -1 : 1));
+        return { calls: calls.map(renderCall), next: null, newest: String(newest), histogram: null };
+      }
+      const page = await orRefuse(
+        usage.readLogs({
+          ...common,
+          ...rangeOf(query, askedMs),
+          idPrefix: prefixOf(query.q),
+          beforeId: before ?? null,
+          withHistogram: before === undefined,
+        }),
+      );
+      return {
+        calls: page.calls.map(renderCall),
+        next: page.next,
+        newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
+        histogram:
+          page.histogram === null
+            ? null
+            : {
+                step_ms: page.histogram.stepMs,
+                bars: page.histogram.bars.map(({ atMs, requests, errors }) => ({
+                  at: new Date(atMs).toISOString(),
+                  requests,
+                  errors,
+                })),
+              },
+      };
+    },
+    'GET /accounts/{account}/logs.csv': async ({ tenancy, query }) => ({
+      name: 'calls.csv',
+      lines: csvOf(usage, {
+        tenant: tenantOf(tenancy),
+        ...choiceOf(query),
+        ...rangeOf(query, nowMs()),
+        idPrefix: prefixOf(query.q),
+        beforeId: null,
+        limit: CSV_PAGE,
+        withHistogram: false,
+        timeMsMax: PAGE_MS_MAX,
+      }),
+    }),
+    'GET /accounts/{account}/logs/{request}': async ({ tenancy, path }) => {
+      const found = await orRefuse(usage.readCall(tenantOf(tenancy), path.request));
+      if (found === null) {
+        throw new ConsoleFailure(
+          'not_found',
+          `found no call ${path.request.slice(0, 64)} of this account; look in its logs`,
+          {
+            page: '/app/logs',
+          },
+        );
+      }
+      return {
+        call: renderCall(found.call),
+        cost: callCost(found),
+        entries: found.entries.map(({ seq, kind, amount, released, atMs, hash }) => ({
+          seq,
+          kind,
+          amount_nano_usd: amount.toString(),
+          released_nano_usd: released.toString(),
+          at: new Date(atMs).toISOString(),
+          hash,
+        })),
+        content: 'none',
+        conversation: null,
+        raw: null,
+      };
+    },
+  };
+}
+
+function choiceOf(asked: Asked): { condition: CallCondition; outcome: LogQuestion['outcome'] } {
+  const { model, provider, key, workspace, end_user, session, protocol, outcome } = asked;
+  return {
+    condition: {
+      model: model ?? null,
+      provider: provider ?? null,
+      keys: key === undefined ? null : [key],
+      workspace: workspace ?? null,
+      end_user: end_user ?? null,
+      session: session ?? null,
+      protocol: protocol ?? null,
+    },
+    outcome: outcome ?? null,
+  };
+}
+
+function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; toMs: number } {
+  if (from !== undefined && to !== undefined) {
+    const [fromMs, toMs] = parseRange(from, to);
+    return { fromMs, toMs };
+  }
+  // A call that arrives while the page is read belongs to it.
+  return {
+    fromMs: from === undefined ? null : Date.parse(from),
+    toMs: to === undefined ? nowMs + TAIL_OVERLAP_MS : Date.parse(to),
+  };
+}
+
+/** What people paste may lack the prefix. */
+function prefixOf(q: string | undefined): string | null {
+  const text = q?.trim() ?? '';
+  if (text === '') return null;
+  return text.startsWith('req_') || 'req_'.startsWith(text) ? text : `req_${text}`;
+}
+
+function parseAfter(after: string): number {
+  const endedMs = Number(after);
+  if (Number.isSafeInteger(endedMs) && endedMs >= 0) return endedMs;
+  throw new ConsoleFailure('invalid', `after: found ${JSON.stringify(after.slice(0, 32))}, expected what newest said`, {
+    member: 'after',
+  });
+}
+
+async function* csvOf(usage: LogParts['usage'], question: LogQuestion): AsyncGenerator<string> {
+  yield csvLine([...CALL_COLUMNS]);
+  let left = CSV_LINES_MAX;
+  for (let beforeId: string | null = null; ; ) {
+    const page: LogPage = await orRefuse(usage.readLogs({ ...question, beforeId, limit: Math.min(left, CSV_PAGE) }));
+    for (const call of page.calls) {
+      const { usage: tokens, ...rest } = renderCall(call);
+      const cells = { ...rest, ...tokens };
+      yield csvLine(CALL_COLUMNS.map((column) => cells[column]));
+    }
+    left -= page.calls.length;
+    if (page.next === null || left <= 0) return;
+    beforeId = page.next;
+  }
+}

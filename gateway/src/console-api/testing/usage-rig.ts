@@ -1,0 +1,79 @@
+/** Owns a store with calls of two accounts, and the console API over it as one actor or another sees it. For tests. */
+
+import type { CallRecord } from '../../store/ports.ts';
+import { openStore } from '../../store/sql/open-store.ts';
+import { randomCall, seededRandom } from '../../store/sql/testing/random-calls.ts';
+import type { Actor, Grant } from '../actor.ts';
+import { createConsoleApi } from '../console-api.ts';
+import { homeHandlers } from '../home.ts';
+import { logHandlers } from '../logs.ts';
+import { usageHandlers } from '../usage.ts';
+import type { UsageParts } from '../usage-parts.ts';
+
+export const NOW_MS = Date.UTC(2025, 3, 10, 12);
+export const START_MS = NOW_MS - 20 * 86_400_000;
+const VARIETY = {
+  accounts: ['default', 'acme'],
+  keysPerAccount: 6,
+  models: 5,
+  endUsersPerAccount: 9,
+  sessionMs: 3_600_000,
+};
+const ZONE = 'Europe/Berlin';
+
+/** `count` calls over twenty days until NOW_MS; rolled up while they come. */
+export async function openUsageRig(dataDir: string, count: number) {
+  const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1 } });
+  const account = { mode: 'postpaid', markUpPpm: 0, timeZone: ZONE, holds: null, createdAtMs: 1 } as const;
+  await store.policies.keep([
+    { of: 'account', isNew: true, account: { id: 'acme', ...account } },
+    { of: 'account', isNew: false, account: { id: 'default', ...account } },
+  ]);
+  const random = seededRandom(4);
+  const calls = Array.from({ length: count }, (_, nth) =>
+    randomCall(random, VARIETY, START_MS + Math.floor(((NOW_MS - START_MS) * nth) / count), nth),
+  );
+  await Promise.all(
+    calls.map(async (record) => {
+      const cost = BigInt(record.cost_nano_usd ?? 0);
+      await store.ledger.hold({ draft: record, amount: cost + 7n });
+      await store.ledger.settle({ record, posted: cost, released: 7n, absorbed: 0n });
+    }),
+  );
+  const parts: UsageParts = {
+    usage: store.usage,
+    nowMs: () => NOW_MS,
+    timeZoneOf: () => ZONE,
+    labelsOf: () => ({
+      keyName: (keyId) => `name of ${keyId}`,
+      owners: new Map([['key_default_1', 'usr_ann']]),
+      memberName: () => 'Ann',
+      hasKeys: () => true,
+    }),
+    readBudget: async (id) =>
+      id === 'default' ? { window: 'month', limit: 10n ** 12n, used: 5n * 10n ** 9n, held: 1n } : null,
+    readBalance: async () => null,
+  };
+  async function get(path: string, grants: readonly Grant[] = [OWNER]): Promise<Response> {
+    const person: Actor = { kind: 'person', id: 'usr_1', name: 'P', email: 'p@x.example', sessionId: 's', grants };
+    const faults: unknown[] = [];
+    const api = createConsoleApi({
+      handlers: { ...homeHandlers(parts), ...usageHandlers(parts), ...logHandlers(parts) },
+      identify: async () => person,
+      onFault: (_, cause) => faults.push(cause),
+    });
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const response = await api.fetch(new Request(`http://x.example/app/api${path}`, { headers }), null);
+    if (faults.length > 0) throw faults[0];
+    return response;
+  }
+  return { store, calls, get };
+}
+
+export const OWNER: Grant = { account: 'default', role: 'owner', workspaces: null };
+/** Of one workspace of `default`. */
+export const BOUND: Grant = { account: 'default', role: 'viewer', workspaces: ['default-w0'] };
+
+export function costOf(calls: readonly CallRecord[]): string {
+  return calls.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd ?? 0), 0n).toString();
+}

@@ -1,0 +1,35 @@
+/** Owns what the pages about usage and calls stand on, beside the reader: names, zones, money. Each is asked for as it is now. */
+import type { UsageReader } from '../store/usage-port.ts';
+
+/** Names for ids, of one account. */
+export interface UsageLabels {
+  keyName(keyId: string): string | null;
+  /** Key → the member who owns it; a key of nobody is not in it. */
+  readonly owners: ReadonlyMap<string, string>;
+  memberName(memberId: string): string | null;
+  /** Whether there is any key, in these workspaces; null: in any. */
+  hasKeys(workspaces: readonly string[] | null): boolean;
+}
+
+/** The budget of the account itself. Nano-USD. */
+export interface AccountBudget {
+  readonly window: 'day' | 'week' | 'month' | 'total';
+  readonly limit: bigint;
+  readonly used: bigint;
+  readonly held: bigint;
+}
+
+export interface UsageParts {
+  readonly usage: UsageReader;
+  nowMs(): number;
+  /** An IANA zone. */
+  timeZoneOf(account: string): string;
+  labelsOf(account: string): UsageLabels;
+  /** Null: there is none. */
+  readBudget(account: string): Promise<AccountBudget | null>;
+  /** What a prepaid account can still spend; null: postpaid. */
+  readBalance(account: string): Promise<bigint | null>;
+}
+
+/** What a page may take to be read. */
+export const PAGE_MS_MAX = 1_000;

@@ -1,0 +1,74 @@
+/** Owns how a range of time is cut into buckets: minutes, hours or days as the account's clocks show them. */
+import { windowAt } from '../admission/window.ts';
+import { ConsoleFailure } from './console-failure.ts';
+
+export type UsageStep = 'minute' | 'hour' | 'day';
+
+export interface UsageRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly step: UsageStep;
+  /** Unix ms, ascending; the first may begin before the range. */
+  readonly buckets: readonly number[];
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const BUCKETS_MAX = 750;
+const MINUTES_UP_TO_MS = 3 * HOUR_MS;
+/** A week with the hour that it has more where clocks go back. */
+const HOURS_UP_TO_MS = 7 * DAY_MS + HOUR_MS;
+
+/** @throws ConsoleFailure where the range is empty, or has more buckets than a page shows. */
+export function cutRange(
+  { from, to, step }: { readonly from: string; readonly to: string; readonly step: UsageStep | 'auto' },
+  timeZone: string,
+): UsageRange {
+  const [fromMs, toMs] = parseRange(from, to);
+  const chosen = step === 'auto' ? chooseStep(toMs - fromMs) : step;
+  const buckets: number[] = [];
+  for (let at = beginningOf(chosen, timeZone, fromMs); at < toMs; at = nextOf(chosen, timeZone, at)) {
+    buckets.push(at);
+    if (buckets.length > BUCKETS_MAX) refuse(chosen);
+  }
+  return { fromMs, toMs, step: chosen, buckets };
+}
+
+/** Unix ms. @throws ConsoleFailure */
+export function parseRange(from: string, to: string): readonly [fromMs: number, toMs: number] {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  if (fromMs >= toMs) {
+    throw new ConsoleFailure('invalid', `to: found ${to}, which is not after ${from}; expected a later time`, {
+      member: 'to',
+    });
+  }
+  return [fromMs, toMs];
+}
+
+function chooseStep(lengthMs: number): UsageStep {
+  if (lengthMs <= MINUTES_UP_TO_MS) return 'minute';
+  return lengthMs <= HOURS_UP_TO_MS ? 'hour' : 'day';
+}
+
+function beginningOf(step: UsageStep, timeZone: string, atMs: number): number {
+  if (step === 'minute') return Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
+  const { startMs } = windowAt('day', timeZone, atMs);
+  return step === 'day' ? startMs : startMs + Math.floor((atMs - startMs) / HOUR_MS) * HOUR_MS;
+}
+
+/** Hours count from the beginning of their day, so that they are those of the clocks in every zone. */
+function nextOf(step: UsageStep, timeZone: string, atMs: number): number {
+  if (step === 'minute') return atMs + MINUTE_MS;
+  const dayEndMs = windowAt('day', timeZone, atMs).endMs ?? Number.POSITIVE_INFINITY;
+  return step === 'day' ? dayEndMs : Math.min(atMs + HOUR_MS, dayEndMs);
+}
+
+function refuse(step: UsageStep): never {
+  const coarser = step === 'minute' ? ', or step=hour' : step === 'hour' ? ', or step=day' : '';
+  throw new ConsoleFailure(
+    'invalid',
+    `step: found ${step} over more than ${BUCKETS_MAX} of them; choose a shorter range${coarser}`,
+    { member: 'step' },
+  );
+}

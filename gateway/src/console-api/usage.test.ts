@@ -1,0 +1,182 @@
+/** Checks the pages about usage and logs over a real store: the same money everywhere, and nobody sees another's calls. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import { CONSOLE_ROUTES, type Reply } from './contract.ts';
+import { BOUND, costOf, NOW_MS, OWNER, openUsageRig, START_MS } from './testing/usage-rig.ts';
+
+const newFolder = temporaryFolders();
+let rig: Awaited<ReturnType<typeof openUsageRig>>;
+beforeAll(async () => {
+  rig = await openUsageRig(newFolder(), 1_200);
+}, 60_000);
+afterAll(() => rig.store.close());
+
+const iso = (atMs: number) => new Date(atMs).toISOString();
+const RANGE = `from=${iso(START_MS)}&to=${iso(NOW_MS)}`;
+const ACME = { account: 'acme', role: 'viewer', workspaces: null } as const;
+
+async function json<Body>(response: Response): Promise<Body> {
+  if (response.status !== 200) throw new Error(await response.text());
+  return (await response.json()) as Body;
+}
+
+/** Cells by column, a line each. */
+async function csv(response: Response): Promise<Record<string, string>[]> {
+  const [head = '', ...lines] = (await response.text()).trimEnd().split('\r\n');
+  const columns = head.split(',');
+  return lines.map((line) => Object.fromEntries(line.split(',').map((cell, index) => [columns[index], cell])));
+}
+
+const sumOf = (lines: readonly Record<string, string>[], column: string) =>
+  lines.reduce((sum, line) => sum + BigInt(line[column] || 0), 0n).toString();
+
+type Usage = Reply<'GET /accounts/{account}/usage'>;
+type Logs = Reply<'GET /accounts/{account}/logs'>;
+
+describe('the same money', () => {
+  test('in usage, its file, the file of calls, and the proof', async () => {
+    const own = rig.calls.filter(({ account }) => account === 'default');
+    const expected = costOf(own);
+    for (const by of ['model', 'key,protocol', 'member', 'session']) {
+      const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=${by}`));
+      CONSOLE_ROUTES['GET /accounts/{account}/usage'].reply.parse(usage);
+      expect(usage.total).toMatchObject({ requests: own.length, cost_nano_usd: expected });
+      const parts = [...usage.groups, ...(usage.rest === null ? [] : [usage.rest])];
+      expect(parts.reduce((sum, { sums }) => sum + BigInt(sums.cost_nano_usd), 0n).toString()).toBe(expected);
+      const lines = await csv(await rig.get(`/accounts/default/usage.csv?${RANGE}&by=${by}`));
+      expect([sumOf(lines, 'cost_nano_usd'), sumOf(lines, 'requests')]).toEqual([expected, `${own.length}`]);
+    }
+    const calls = await csv(await rig.get(`/accounts/default/logs.csv?${RANGE}`));
+    expect([calls.length, sumOf(calls, 'cost_nano_usd')]).toEqual([own.length, expected]);
+    const proof = await json<object>(await rig.get(`/accounts/default/usage/proof?${RANGE}`));
+    expect(proof).toMatchObject({
+      equal: true,
+      usage_nano_usd: expected,
+      ledger_nano_usd: expected,
+      calls: own.length,
+    });
+  }, 30_000);
+
+  test('buckets are days of the account’s zone, and members are told by name', async () => {
+    const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=member`));
+    expect([usage.step, usage.time_zone]).toEqual(['day', 'Europe/Berlin']);
+    // Clocks went forward on the 30th of March.
+    expect(usage.buckets.slice(8, 11)).toEqual([
+      '2025-03-28T23:00:00.000Z',
+      '2025-03-29T23:00:00.000Z',
+      '2025-03-30T22:00:00.000Z',
+    ]);
+    expect(usage.groups.map(({ values, labels }) => [...values, ...labels]).sort()).toEqual([
+      [null, null],
+      ['usr_ann', 'Ann'],
+    ]);
+  });
+
+  test('the period before, and the month at its pace against its budget', async () => {
+    const half = START_MS + 10 * 86_400_000;
+    const path = `/accounts/default/usage?from=${iso(half)}&to=${iso(NOW_MS)}&compare=before`;
+    const { before, forecast } = await json<Usage>(await rig.get(path));
+    const earlier = rig.calls.filter(({ account, at_ms }) => account === 'default' && at_ms < half);
+    expect(before?.cost_nano_usd).toBe(costOf(earlier));
+    const monthMs = Date.UTC(2025, 2, 31, 22);
+    const spent = costOf(rig.calls.filter(({ account, at_ms }) => account === 'default' && at_ms >= monthMs));
+    const whole = (BigInt(spent) * BigInt(30 * 86_400_000)) / BigInt(NOW_MS - monthMs);
+    expect(forecast).toEqual({ month_nano_usd: `${whole}`, spent_nano_usd: spent, budget_nano_usd: '1000000000000' });
+    expect((await json<Usage>(await rig.get(`${path}&model=model-1`))).forecast).toBeNull();
+  });
+
+  test('home has the same sums in one answer', async () => {
+    const home = await json<Reply<'GET /accounts/{account}/home'>>(await rig.get('/accounts/default/home?range=7d'));
+    CONSOLE_ROUTES['GET /accounts/{account}/home'].reply.parse(home);
+    const weekMs = NOW_MS - 7 * 86_400_000;
+    const week = rig.calls.filter(({ account, at_ms }) => account === 'default' && at_ms >= weekMs);
+    expect(home).toMatchObject({
+      sums: { requests: week.length, cost_nano_usd: costOf(week) },
+      budget: { window: 'month', limit_nano_usd: '1000000000000' },
+      balance_nano_usd: null,
+      has_keys: true,
+      has_calls: true,
+    });
+    const series = home.series.reduce((sum, bucket) => sum + BigInt(bucket?.cost_nano_usd ?? 0), 0n);
+    expect(series.toString()).toBe(costOf(week));
+    expect(home.series.length).toBe(home.buckets.length);
+  });
+});
+
+describe('nobody sees another’s calls', () => {
+  test('of another account', async () => {
+    const own = rig.calls.filter(({ account }) => account === 'acme');
+    const usage = await json<Usage>(await rig.get(`/accounts/acme/usage?${RANGE}`, [ACME]));
+    expect(usage.total.cost_nano_usd).toBe(costOf(own));
+    for (const route of ['usage', 'usage.csv', 'usage/proof', 'home', 'logs', 'logs.csv', 'logs/req_1']) {
+      expect((await rig.get(`/accounts/default/${route}?${RANGE}`, [ACME])).status).toBe(404);
+    }
+    const foreign = rig.calls.find(({ account }) => account === 'default')?.request_id;
+    expect((await rig.get(`/accounts/acme/logs/${foreign}`, [ACME])).status).toBe(404);
+  });
+
+  test('of workspaces that are not his', async () => {
+    const own = rig.calls.filter(({ account, workspace }) => account === 'default' && workspace === 'default-w0');
+    const expected = costOf(own);
+    expect(own.length).toBeGreaterThan(50);
+    const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=workspace`, [BOUND]));
+    expect(usage.groups.map(({ values }) => values)).toEqual([['default-w0']]);
+    expect([usage.total.cost_nano_usd, usage.forecast]).toEqual([expected, null]);
+    const proof = await json<object>(await rig.get(`/accounts/default/usage/proof?${RANGE}`, [BOUND]));
+    expect(proof).toMatchObject({ equal: true, records_nano_usd: expected, ledger_nano_usd: expected });
+    const lines = await csv(await rig.get(`/accounts/default/logs.csv?${RANGE}`, [BOUND]));
+    expect([lines.length, sumOf(lines, 'cost_nano_usd')]).toEqual([own.length, expected]);
+    const home = await json<object>(await rig.get('/accounts/default/home?range=30d', [BOUND]));
+    expect(home).toMatchObject({ sums: { cost_nano_usd: expected }, budget: null, balance_nano_usd: null });
+    const hidden = rig.calls.find(({ account, workspace }) => account === 'default' && workspace !== 'default-w0');
+    expect((await rig.get(`/accounts/default/logs/${hidden?.request_id}`, [BOUND])).status).toBe(404);
+    const asked = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&workspace=default`, [BOUND]));
+    expect(asked.total.requests).toBe(0);
+  });
+});
+
+describe('logs', () => {
+  test('page after page, and the tail from what newest said', async () => {
+    const expected = rig.calls.filter(({ account }) => account === 'default').map(({ request_id }) => request_id);
+    const ids: string[] = [];
+    let next: string | null = null;
+    do {
+      const before: string = next === null ? '' : `&before=${next}`;
+      const page: Logs = await json(await rig.get(`/accounts/default/logs?limit=200${before}`));
+      CONSOLE_ROUTES['GET /accounts/{account}/logs'].reply.parse(page);
+      ids.push(...page.calls.map(({ request_id }) => request_id));
+      next = page.next;
+    } while (next !== null);
+    expect(ids).toEqual(expected.toReversed());
+    const { newest } = await json<Logs>(await rig.get('/accounts/default/logs?limit=1'));
+    const tail = await json<Logs>(await rig.get(`/accounts/default/logs?after=${newest}`));
+    expect([tail.calls.length, tail.newest]).toEqual([0, `${NOW_MS - 2_000}`]);
+  });
+
+  test('one call whole: its lines come to what was settled', async () => {
+    const one = rig.calls.find(
+      (call) => call.account === 'default' && call.usage.cache_read > 0 && call.price_version !== null,
+    );
+    const path = `/accounts/default/logs/${one?.request_id}`;
+    const detail = await json<Reply<'GET /accounts/{account}/logs/{request}'>>(await rig.get(path));
+    CONSOLE_ROUTES['GET /accounts/{account}/logs/{request}'].reply.parse(detail);
+    const pico = detail.cost?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
+    expect(`${(pico + 500n) / 1_000n}`).toBe(one?.cost_nano_usd ?? 'no cost');
+    expect(detail.cost).toMatchObject({ settled_nano_usd: one?.cost_nano_usd, absorbed_nano_usd: '0' });
+    expect(detail.entries.map(({ kind }) => kind)).toEqual(['hold', 'post']);
+    expect([detail.content, detail.conversation, detail.raw]).toEqual(['none', null, null]);
+  });
+});
+
+test.each([
+  [`/usage?from=${iso(NOW_MS)}&to=${iso(START_MS)}`, 400, 'expected a later time'],
+  [`/usage?${RANGE}&step=minute`, 400, 'choose a shorter range, or step=hour'],
+  [`/usage?${RANGE}&by=model,model`, 400, 'found model twice'],
+  [`/usage?${RANGE}&by=session,model`, 400, 'over 7 days at most, found 20'],
+  ['/logs?after=soon', 400, 'expected what newest said'],
+  ['/logs/req_none', 404, 'look in its logs'],
+])('%s is refused with words', async (path, status, words) => {
+  const response = await rig.get(`/accounts/default${path}`, [OWNER]);
+  expect(response.status).toBe(status);
+  expect(await response.text()).toContain(words);
+});

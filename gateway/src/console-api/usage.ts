@@ -1,0 +1,211 @@
+/** Owns the usage page: sums by up to two dimensions, the same as a file, and the proof that they equal the ledger. */
+import { windowAt } from '../admission/window.ts';
+import type { CallCondition, UsageAnswer, UsageQuestion, UsageTenant } from '../store/usage-port.ts';
+import type { Tenancy } from './actor.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { ReadQuery, Reply } from './contract.ts';
+import { csvLine } from './csv.ts';
+import type { Handlers } from './handlers.ts';
+import { orRefuse } from './read-refusal.ts';
+import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+import { cutRange, parseRange, type UsageRange } from './usage-range.ts';
+import { labelOf, renderBuckets, renderGroup, renderSums, SUMS_COLUMNS } from './usage-view.ts';
+
+type UsageRoute =
+  | 'GET /accounts/{account}/usage'
+  | 'GET /accounts/{account}/usage.csv'
+  | 'GET /accounts/{account}/usage/proof';
+type UsageReply = Reply<'GET /accounts/{account}/usage'>;
+type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'>;
+
+/** A proof reads all that it proves, and may take longer than a page. */
+const PROOF_MS_MAX = 10_000;
+
+/** The whole account, or the workspaces that the actor is bound to. */
+export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
+  return { account, workspaces };
+}
+
+export const EVERY_CALL: CallCondition = {
+  model: null,
+  provider: null,
+  keys: null,
+  workspace: null,
+  end_user: null,
+  session: null,
+  protocol: null,
+};
+
+export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
+  return {
+    'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
+      const { account } = tenancy;
+      const timeZone = parts.timeZoneOf(account);
+      const range = cutRange(query, timeZone);
+      const [answer, before, forecast] = await Promise.all([
+        readGroups(parts, tenancy, query, range),
+        query.compare === 'before' ? readBefore(parts, tenancy, query, range) : null,
+        readForecast(parts, tenancy, query),
+      ]);
+      const labels = parts.labelsOf(account);
+      return {
+        step: range.step,
+        time_zone: timeZone,
+        buckets: range.buckets.map((at) => new Date(at).toISOString()),
+        groups: answer.groups.map((group) => renderGroup(group, query.by, labels)),
+        rest: answer.rest === null ? null : renderGroup(answer.rest, query.by, labels),
+        total: renderSums(answer.total.sums),
+        totals: renderBuckets(answer.total.buckets),
+        before: before === null ? null : renderSums(before.total.sums),
+        forecast,
+      };
+    },
+    'GET /accounts/{account}/usage.csv': async ({ tenancy, query }) => {
+      const range = cutRange(query, parts.timeZoneOf(tenancy.account));
+      const answer = await readGroups(parts, tenancy, query, range);
+      return {
+        name: `usage-${query.from.slice(0, 10)}-${query.to.slice(0, 10)}.csv`,
+        lines: csvOf(parts, tenancy, query, range, answer),
+      };
+    },
+    'GET /accounts/{account}/usage/proof': async ({ tenancy, query }) => {
+      const [fromMs, toMs] = parseRange(query.from, query.to);
+      const timeZone = parts.timeZoneOf(tenancy.account);
+      const proof = await orRefuse(
+        parts.usage.proveUsage({ tenant: tenantOf(tenancy), fromMs, toMs, timeZone, timeMsMax: PROOF_MS_MAX }),
+      );
+      const { usage, records, ledger, beforeLedger, chain } = proof;
+      return {
+        equal: usage === records && records === ledger + beforeLedger && chain.holds,
+        checked_at: new Date(parts.nowMs()).toISOString(),
+        usage_nano_usd: usage.toString(),
+        records_nano_usd: records.toString(),
+        ledger_nano_usd: ledger.toString(),
+        before_ledger_nano_usd: beforeLedger.toString(),
+        calls: proof.calls,
+        entries: proof.entries,
+        chain,
+      };
+    },
+  };
+}
+
+async function readGroups(parts: UsageParts, tenancy: Tenancy, asked: Asked, range: UsageRange): Promise<UsageAnswer> {
+  return orRefuse(
+    parts.usage.readUsage({
+      ...questionOf(parts, tenancy, asked),
+      fromMs: range.fromMs,
+      toMs: range.toMs,
+      buckets: range.buckets,
+    }),
+  );
+}
+
+/** The period of the same length just before. */
+async function readBefore(
+  parts: UsageParts,
+  tenancy: Tenancy,
+  asked: Asked,
+  { fromMs, toMs }: UsageRange,
+): Promise<UsageAnswer> {
+  const beforeMs = fromMs - (toMs - fromMs);
+  const question = { ...questionOf(parts, tenancy, asked), by: [] };
+  return orRefuse(parts.usage.readUsage({ ...question, fromMs: beforeMs, toMs: fromMs, buckets: [beforeMs] }));
+}
+
+function questionOf(
+  parts: UsageParts,
+  tenancy: Tenancy,
+  asked: Asked,
+): Omit<UsageQuestion, 'fromMs' | 'toMs' | 'buckets'> {
+  const [first, second] = asked.by;
+  if (first === second) {
+    throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two that differ, or one`, { member: 'by' });
+  }
+  const { owners } = parts.labelsOf(tenancy.account);
+  return {
+    tenant: tenantOf(tenancy),
+    condition: conditionOf(asked, owners),
+    timeZone: parts.timeZoneOf(tenancy.account),
+    by: asked.by,
+    owners: asked.by.includes('member') ? Object.fromEntries(owners) : null,
+    timeMsMax: PAGE_MS_MAX,
+  };
+}
+
+/** A member stands for his keys. */
+function conditionOf(asked: Asked, owners: ReadonlyMap<string, string>): CallCondition {
+  const { model, provider, key, member, workspace, end_user, session, protocol } = asked;
+  const owned =
+    member === undefined ? null : [...owners].filter(([, owner]) => owner === member).map(([owned]) => owned);
+  const keys = key === undefined ? owned : owned === null || owned.includes(key) ? [key] : [];
+  return {
+    model: model ?? null,
+    provider: provider ?? null,
+    keys,
+    workspace: workspace ?? null,
+    end_user: end_user ?? null,
+    session: session ?? null,
+    protocol: protocol ?? null,
+  };
+}
+
+const FILTERS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
+
+/** Of the whole account only: its budget says nothing of a part of it. */
+async function readForecast(parts: UsageParts, tenancy: Tenancy, asked: Asked): Promise<UsageReply['forecast']> {
+  if (tenancy.workspaces !== null || FILTERS.some((filter) => asked[filter] !== undefined)) return null;
+  const nowMs = parts.nowMs();
+  const timeZone = parts.timeZoneOf(tenancy.account);
+  const { startMs, endMs } = windowAt('month', timeZone, nowMs);
+  if (endMs === null || nowMs <= startMs) return null;
+  const [answer, budget] = await Promise.all([
+    orRefuse(
+      parts.usage.readUsage({
+        tenant: tenantOf(tenancy),
+        condition: EVERY_CALL,
+        fromMs: startMs,
+        toMs: nowMs,
+        buckets: [startMs],
+        timeZone,
+        by: [],
+        owners: null,
+        timeMsMax: PAGE_MS_MAX,
+      }),
+    ),
+    parts.readBudget(tenancy.account),
+  ]);
+  const spent = answer.total.sums.cost;
+  const month = (spent * BigInt(endMs - startMs)) / BigInt(nowMs - startMs);
+  return {
+    month_nano_usd: month.toString(),
+    spent_nano_usd: spent.toString(),
+    budget_nano_usd: budget?.window === 'month' ? budget.limit.toString() : null,
+  };
+}
+
+async function* csvOf(
+  parts: UsageParts,
+  { account }: Tenancy,
+  { by }: Asked,
+  { buckets }: UsageRange,
+  { groups, rest }: UsageAnswer,
+): AsyncGenerator<string> {
+  const labels = parts.labelsOf(account);
+  yield csvLine(['bucket', ...by.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
+  for (const group of rest === null ? groups : [...groups, rest]) {
+    const names = by.flatMap((dimension, index) => {
+      const value = group === rest ? '(others)' : (group.values[index] ?? null);
+      return [value, group === rest ? null : labelOf(dimension, value, labels)];
+    });
+    for (const [index, sums] of group.buckets.entries()) {
+      if (sums === null) continue;
+      const rendered = renderSums(sums);
+      yield csvLine([
+        new Date(buckets[index] ?? 0).toISOString(),
+        ...names,
+        ...SUMS_COLUMNS.map((column) => rendered[column]),
+      ]);
+    }
+  }
+}

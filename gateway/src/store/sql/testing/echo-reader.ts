@@ -1,0 +1,8 @@
+/** A thread that answers what it is asked, and dies when asked `exit` or `throw`. For tests. */
+declare const self: Worker;
+
+self.onmessage = ({ data: question }: MessageEvent<string>) => {
+  if (question === 'exit') process.exit(1);
+  if (question === 'throw') throw new Error('the reader broke');
+  self.postMessage(question);
+};

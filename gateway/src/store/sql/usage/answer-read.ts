@@ -1,0 +1,47 @@
+/** Owns answering one question about usage or logs on a connection of its own, so that an idle thread holds none. */
+import type { Database } from 'bun:sqlite';
+import { UsageRefusal } from '../../usage-port.ts';
+import { callRecordOfRow } from '../call-record-row.ts';
+import { nameSqliteFault } from '../store-failure.ts';
+import { startDeadline } from './deadline.ts';
+import { proveUsage } from './prove-usage.ts';
+import { readCall, readLogs, readTail } from './read-logs.ts';
+import { readUsage } from './read-usage.ts';
+import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
+
+/** A page of a list that takes longer goes out as far as it is, with where to go on. */
+const PAGE_PACE_MS = 150;
+/** 64 MiB of pages, which a long range goes through more than once. */
+const CACHE_KIB = 65_536;
+
+export function answerRead({ path, asked }: ReadRequest, open: (path: string) => Database): ReadReply {
+  try {
+    const database = open(path);
+    try {
+      database.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+      database.run('BEGIN');
+      return { answer: answer(database, asked) };
+    } finally {
+      database.close();
+    }
+  } catch (fault) {
+    if (fault instanceof UsageRefusal) return { refused: { kind: fault.kind, message: fault.message } };
+    const { kind, message } = nameSqliteFault(fault);
+    return { failed: { kind, message } };
+  }
+}
+
+function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof ReadAnswers] {
+  switch (asked.kind) {
+    case 'usage':
+      return readUsage(database, asked.question, startDeadline(asked.question.timeMsMax));
+    case 'proof':
+      return proveUsage(database, asked.question);
+    case 'logs':
+      return readLogs(database, asked.question, startDeadline(PAGE_PACE_MS), startDeadline(asked.question.timeMsMax));
+    case 'tail':
+      return readTail(database, asked.question).map(callRecordOfRow);
+    case 'call':
+      return readCall(database, asked.tenant, asked.requestId);
+  }
+}

@@ -1,0 +1,46 @@
+/** Tests of latency-slots.ts: percentiles are at most 5 % off, and texts that are joined are a histogram of both. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { addSlots, addSlotText, addToSlot, percentilesMs, renderSlots, type Slots, slotOf } from './latency-slots.ts';
+
+function slotsOf(durations: readonly number[]): Slots {
+  const slots: Slots = new Map();
+  for (const duration of durations) addToSlot(slots, slotOf(duration), 1);
+  return slots;
+}
+
+const durations = fc.array(
+  fc.oneof(fc.integer({ min: 1, max: 4_000_000 }), fc.double({ min: 1, max: 900, noNaN: true })),
+  {
+    minLength: 1,
+    maxLength: 300,
+  },
+);
+
+test('a percentile is at most 5 % from the duration at its rank', () => {
+  fc.assert(
+    fc.property(durations, fc.constantFrom(0.01, 0.5, 0.95, 1), (list, part) => {
+      const exact = list.toSorted((one, other) => one - other)[Math.max(1, Math.ceil(list.length * part)) - 1] ?? 0;
+      const told = percentilesMs(slotsOf(list), [part])[0] ?? 0;
+      // The last hundredth is that of rounding.
+      expect(Math.abs(told - exact)).toBeLessThanOrEqual(exact * 0.05 + 0.005);
+    }),
+  );
+});
+
+test('joined texts read as the sum of what was written', () => {
+  fc.assert(
+    fc.property(durations, durations, (one, other) => {
+      const read: Slots = new Map();
+      addSlotText(read, renderSlots(slotsOf(one)) + renderSlots(slotsOf(other)));
+      const sum = slotsOf(one);
+      addSlots(sum, slotsOf(other));
+      expect([...read].sort()).toEqual([...sum].sort());
+    }),
+  );
+});
+
+test('no calls have no percentile; what took less than a millisecond took half of one', () => {
+  expect(percentilesMs(new Map(), [0.5])).toEqual([null]);
+  expect(percentilesMs(slotsOf([0, 0.2, 8]), [0.5, 0.6, 1])).toEqual([0.5, 0.5, 7.76]);
+});

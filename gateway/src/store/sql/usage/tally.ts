@@ -1,0 +1,193 @@
+/** Owns sums over calls while they are made: of one record, of rolled-up rows, of one another. Reads and writes nothing. */
+import { costNanoUsd } from '../../../billing/cost.ts';
+import { PriceError } from '../../../billing/money.ts';
+import { type Price, parsePriceVersion } from '../../../billing/price.ts';
+import type { Usage } from '../../../generation/usage.ts';
+import type { UsageSums } from '../../usage-port.ts';
+import { outcomeOf } from './call-outcome.ts';
+import { addSlots, addSlotText, addToSlot, percentilesMs, type Slots, slotOf } from './latency-slots.ts';
+
+/** The counters of a row, in the order of its columns. */
+export const COUNTERS = [
+  'requests',
+  'client_errors',
+  'server_errors',
+  'cancelled',
+  'unpriced',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+] as const;
+
+export interface Tally {
+  /** As COUNTERS. */
+  readonly counts: number[];
+  cost: bigint;
+  savings: bigint;
+  readonly latency: Slots;
+  readonly ttfb: Slots;
+}
+
+/** What of a record is summed up. */
+export interface SummedRecord {
+  readonly request_id: string;
+  readonly at_ms: number;
+  readonly account: string;
+  readonly workspace: string;
+  readonly key_id: string;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly protocol: string;
+  readonly end_user: string | null;
+  readonly session: string | null;
+  readonly status: number;
+  readonly error: string | null;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write_5m: number;
+  readonly cache_write_1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly usage_source: string;
+  readonly price_version: string | null;
+  /** Decimal text: beyond 2^53 a number would lose its last digits without a word. */
+  readonly cost: string | null;
+  readonly ttfb_ms: number | null;
+  readonly duration_ms: number;
+}
+
+/** The columns of a SummedRecord. */
+export const SUMMED_COLUMNS = `request_id, at_ms, call_record.account, workspace, key_id, model, provider, protocol, end_user,
+  session, status, error, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, price_version,
+  cast(cost_nano_usd AS TEXT) AS cost, ttfb_ms, duration_ms`;
+
+export function newTally(): Tally {
+  return { counts: COUNTERS.map(() => 0), cost: 0n, savings: 0n, latency: new Map(), ttfb: new Map() };
+}
+
+/** What one record adds to every sum that it belongs to. */
+export interface RecordShare {
+  readonly counts: readonly number[];
+  readonly cost: bigint;
+  readonly savings: bigint;
+  /** Slots; null: it is in no histogram. */
+  readonly latency: number | null;
+  readonly ttfb: number | null;
+}
+
+export function shareOf(record: SummedRecord): RecordShare {
+  const outcome = outcomeOf(record.status, record.error);
+  return {
+    counts: [
+      1,
+      outcome === 'client_error' ? 1 : 0,
+      outcome === 'server_error' ? 1 : 0,
+      outcome === 'cancelled' ? 1 : 0,
+      record.cost === null ? 1 : 0,
+      record.input,
+      record.cache_read,
+      record.cache_write_5m,
+      record.cache_write_1h,
+      record.output,
+      record.reasoning,
+    ],
+    cost: record.cost === null ? 0n : BigInt(record.cost),
+    savings: record.cache_read > 0 ? savingsOf(record) : 0n,
+    latency: outcome === 'ok' ? slotOf(record.duration_ms) : null,
+    ttfb: outcome === 'ok' && record.ttfb_ms !== null ? slotOf(record.ttfb_ms) : null,
+  };
+}
+
+export function addShare(tally: Tally, { counts, cost, savings, latency, ttfb }: RecordShare): void {
+  addCounts(tally.counts, counts);
+  tally.cost += cost;
+  tally.savings += savings;
+  if (latency !== null) addToSlot(tally.latency, latency, 1);
+  if (ttfb !== null) addToSlot(tally.ttfb, ttfb, 1);
+}
+
+export function addTally(tally: Tally, other: Tally): void {
+  addCounts(tally.counts, other.counts);
+  tally.cost += other.cost;
+  tally.savings += other.savings;
+  addSlots(tally.latency, other.latency);
+  addSlots(tally.ttfb, other.ttfb);
+}
+
+function addCounts(to: number[], from: readonly number[]): void {
+  for (let index = 0; index < from.length; index++) to[index] = (to[index] ?? 0) + (from[index] ?? 0);
+}
+
+/** Adds a row from its first counter on: COUNTERS, cost and savings as decimal text, the two histograms. */
+export function addValues(tally: Tally, values: readonly (string | number)[]): void {
+  const { counts } = tally;
+  const { length } = COUNTERS;
+  for (let index = 0; index < length; index++) counts[index] = (counts[index] ?? 0) + Number(values[index]);
+  tally.cost += BigInt(values[length] ?? 0);
+  tally.savings += BigInt(values[length + 1] ?? 0);
+  addSlotText(tally.latency, String(values[length + 2]));
+  addSlotText(tally.ttfb, String(values[length + 3]));
+}
+
+export function sumsOf({ counts, cost, savings, latency, ttfb }: Tally): UsageSums {
+  const at = (name: (typeof COUNTERS)[number]) => counts[COUNTERS.indexOf(name)] ?? 0;
+  const [latencyP50Ms = null, latencyP95Ms = null] = percentilesMs(latency, [0.5, 0.95]);
+  const [ttfbP50Ms = null, ttfbP95Ms = null] = percentilesMs(ttfb, [0.5, 0.95]);
+  return {
+    requests: at('requests'),
+    clientErrors: at('client_errors'),
+    serverErrors: at('server_errors'),
+    cancelled: at('cancelled'),
+    unpriced: at('unpriced'),
+    input: at('input'),
+    cache_read: at('cache_read'),
+    cache_write_5m: at('cache_write_5m'),
+    cache_write_1h: at('cache_write_1h'),
+    output: at('output'),
+    reasoning: at('reasoning'),
+    cost,
+    cacheSavings: savings,
+    latencyP50Ms,
+    latencyP95Ms,
+    ttfbP50Ms,
+    ttfbP95Ms,
+  };
+}
+
+const PRICES_MAX = 10_000;
+const prices = new Map<string, Price | null>();
+
+/** What the call would have cost had nothing been read from a cache, less what its usage costs. Nothing where it was not charged. */
+function savingsOf({ price_version, usage_source, cost, ...usage }: SummedRecord): bigint {
+  if (price_version === null || cost === null || usage_source === 'void' || usage_source === 'cache') return 0n;
+  const price = priceOf(price_version);
+  if (price === null) return 0n;
+  const uncached: Usage = { ...usageOf(usage), input: usage.input + usage.cache_read, cache_read: 0 };
+  return costNanoUsd(uncached, price) - costNanoUsd(usageOf(usage), price);
+}
+
+function usageOf({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning }: Usage): Usage {
+  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
+}
+
+/** Null: the text is not one of ours, as in records kept before prices were. */
+function priceOf(version: string): Price | null {
+  const known = prices.get(version);
+  if (known !== undefined) return known;
+  if (prices.size >= PRICES_MAX) prices.clear();
+  const price = parse(version);
+  prices.set(version, price);
+  return price;
+}
+
+function parse(version: string): Price | null {
+  try {
+    return parsePriceVersion(version);
+  } catch (error) {
+    if (error instanceof PriceError) return null;
+    throw error;
+  }
+}

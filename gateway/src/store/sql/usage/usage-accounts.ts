@@ -1,0 +1,76 @@
+/** Owns the number of each account, in which zone its days are cut, and from which day on those that are kept are whole. */
+import type { Database } from 'bun:sqlite';
+import { windowAt } from '../../../admission/window.ts';
+
+export interface UsageAccount {
+  readonly id: number;
+  readonly timeZone: string;
+  readonly sinceMs: number;
+}
+
+export interface UsageAccounts {
+  /** Inside a transaction, before records are folded: takes over zones that changed since. Their days begin with the next one. */
+  takeZones(nowMs: number): void;
+  /** @throws Error where there is no such account. */
+  idOf(account: string): number;
+  /** Where the day of a moment begins; null: such a day is not kept, for its account's zone changed after it. */
+  dayOf(account: string, atMs: number): number | null;
+  close(): void;
+}
+
+interface ZoneRow {
+  readonly account: string;
+  readonly now: string;
+  readonly id: number | null;
+  readonly timeZone: string | null;
+  readonly sinceMs: number | null;
+}
+
+const READ_ZONES = `SELECT account.id AS account, account.time_zone AS now, u.id AS id, u.time_zone AS timeZone, u.since_ms AS sinceMs
+  FROM account LEFT JOIN usage_account u ON u.account = account.id`;
+const KEEP_ZONE = `INSERT INTO usage_account (account, time_zone, since_ms) VALUES (?, ?, ?)
+  ON CONFLICT (account) DO UPDATE SET time_zone = excluded.time_zone, since_ms = excluded.since_ms RETURNING id`;
+
+export function openUsageAccounts(database: Database): UsageAccounts {
+  const read = database.prepare<ZoneRow, []>(READ_ZONES);
+  const keep = database.prepare<{ id: number }, [string, string, number]>(KEEP_ZONE);
+  const known = new Map<string, UsageAccount>();
+  const accountOf = (account: string): UsageAccount => {
+    const found = known.get(account);
+    if (found === undefined) throw new Error(`a record is of account ${account}, which is not there`);
+    return found;
+  };
+  return {
+    takeZones(nowMs) {
+      for (const { account, now, id, timeZone, sinceMs } of read.all()) {
+        if (now === timeZone && id !== null && sinceMs !== null) {
+          known.set(account, { id, timeZone, sinceMs });
+          continue;
+        }
+        // What was rolled up by other days stays where it is, and is not read any more.
+        const since = timeZone === null ? 0 : (windowAt('day', now, nowMs).endMs ?? 0);
+        const row = keep.get(account, now, since);
+        if (row === null) throw new Error(`account ${account} got no number for its usage`);
+        known.set(account, { id: row.id, timeZone: now, sinceMs: since });
+      }
+    },
+    idOf: (account) => accountOf(account).id,
+    dayOf(account, atMs) {
+      const { timeZone, sinceMs } = accountOf(account);
+      return atMs < sinceMs ? null : windowAt('day', timeZone, atMs).startMs;
+    },
+    close() {
+      read.finalize();
+      keep.finalize();
+    },
+  };
+}
+
+/** Null: nothing of the account is rolled up yet. */
+export function readUsageAccount(database: Database, account: string): UsageAccount | null {
+  return database
+    .query<UsageAccount, [string]>(
+      'SELECT id, time_zone AS timeZone, since_ms AS sinceMs FROM usage_account WHERE account = ?',
+    )
+    .get(account);
+}

@@ -1,0 +1,39 @@
+/** Owns up to which record calls are rolled up, as the writer knows it, and noting those that come later than that. */
+import type { Database } from 'bun:sqlite';
+
+export interface UsageMark {
+  /** The last record that is rolled up, as committed. */
+  readonly through: string;
+  /**
+   * Within the transaction that keeps a record: notes it where younger ones are rolled up already. Comparing costs every
+   * record 0.01 µs; a trigger that does the same costs 1.7 µs (2026-11-22).
+   */
+  noteRecord(requestId: string): void;
+  /** After the transaction in which it was moved has been committed. */
+  moved(through: string): void;
+  close(): void;
+}
+
+export function openUsageMark(database: Database): UsageMark {
+  const insertLate = database.prepare('INSERT INTO usage_late (request_id) VALUES (?)');
+  let through = readThrough(database);
+  return {
+    get through() {
+      return through;
+    },
+    noteRecord(requestId) {
+      if (requestId <= through) insertLate.run(requestId);
+    },
+    moved(to) {
+      through = to;
+    },
+    close: () => insertLate.finalize(),
+  };
+}
+
+/** As the connection's transaction sees it. */
+export function readThrough(database: Database): string {
+  const row = database.query<{ request_id: string }, []>('SELECT request_id FROM usage_through').get();
+  if (row === null) throw new Error('the table usage_through has lost its row');
+  return row.request_id;
+}

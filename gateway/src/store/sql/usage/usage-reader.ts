@@ -1,0 +1,40 @@
+/** Owns the usage port over a thread that reads. Proofs take long and have a thread of their own, so that no page waits for one. */
+import { type UsageReader, UsageRefusal } from '../../usage-port.ts';
+import { createReadingThread, type ReadingThread } from '../reading-thread.ts';
+import { StoreFailure } from '../store-failure.ts';
+import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
+
+export interface UsageThreads extends UsageReader {
+  close(): void;
+}
+
+type Thread = ReadingThread<ReadRequest, ReadReply>;
+
+/** `program`: the thread's. Starts nothing yet. */
+export function createUsageReader(path: string, program: URL): UsageThreads {
+  const pages: Thread = createReadingThread(program);
+  const proofs: Thread = createReadingThread(program);
+
+  async function ask<Kind extends keyof ReadAnswers>(
+    thread: Thread,
+    asked: Extract<ReadQuestion, { kind: Kind }>,
+  ): Promise<ReadAnswers[Kind]> {
+    const reply = await thread.ask({ path, asked });
+    if ('refused' in reply) throw new UsageRefusal(reply.refused.kind, reply.refused.message);
+    if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
+    // The thread answers each kind of question with its kind of answer.
+    return reply.answer as ReadAnswers[Kind];
+  }
+
+  return {
+    readUsage: (question) => ask(pages, { kind: 'usage', question }),
+    proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
+    readLogs: (question) => ask(pages, { kind: 'logs', question }),
+    readTail: (question) => ask(pages, { kind: 'tail', question }),
+    readCall: (tenant, requestId) => ask(pages, { kind: 'call', tenant, requestId }),
+    close() {
+      pages.close();
+      proofs.close();
+    },
+  };
+}
