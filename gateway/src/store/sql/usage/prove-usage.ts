@@ -19,6 +19,7 @@ const EVERY_CALL = {
 
 /** Records summed up between two looks at the clock. */
 const PAGE_ROWS = 5_000;
+const ENTRY_PAGE = 100_000;
 /** The part of the time that the chain may take: it can be checked in part, sums cannot. */
 const CHAIN_PART = 0.4;
 
@@ -59,6 +60,9 @@ interface PageRow {
   readonly calls: number;
   readonly records: string;
   readonly beforeLedger: string;
+}
+
+interface EntryPageRow {
   readonly ledger: string;
   readonly entries: number;
   readonly firstSeq: number | null;
@@ -76,18 +80,13 @@ function sumUp(
 ): ProvenSums {
   const read = database.prepare<PageRow, (string | number | null)[]>(
     `WITH page AS MATERIALIZED (
-        SELECT request_id, call_record.account AS account, coalesce(cost_nano_usd, 0) AS cost FROM call_record
+        SELECT request_id, coalesce(cost_nano_usd, 0) AS cost FROM call_record
         WHERE request_id >= ?1 AND request_id > ?2 AND request_id < ?3 AND at_ms >= ?4 AND at_ms < ?5 AND ${numbered(condition.sql, 6)}
         ORDER BY request_id LIMIT ${PAGE_ROWS}),
-      entry AS MATERIALIZED (
-        SELECT e.amount AS amount, e.seq AS seq FROM page CROSS JOIN ledger_entry e INDEXED BY ledger_entry_once
-          ON e.ref = request_id AND e.kind IN ${END_KINDS} AND e.nth = 0 AND e.account = page.account),
       before AS (SELECT cast(value AS TEXT) AS id FROM meta WHERE name = 'records_before_ledger')
       SELECT (SELECT max(request_id) FROM page) AS last, (SELECT count(*) FROM page) AS calls,
         (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page) AS records,
-        (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page WHERE request_id <= (SELECT id FROM before)) AS beforeLedger,
-        (SELECT cast(coalesce(sum(amount), 0) AS TEXT) FROM entry) AS ledger, (SELECT count(*) FROM entry) AS entries,
-        (SELECT min(seq) FROM entry) AS firstSeq, (SELECT max(seq) FROM entry) AS lastSeq`,
+        (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page WHERE request_id <= (SELECT id FROM before)) AS beforeLedger`,
   );
   const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
   const sums = { records: 0n, beforeLedger: 0n, ledger: 0n, calls: 0, entries: 0, firstSeq: 0, lastSeq: 0 };
@@ -97,16 +96,44 @@ function sumUp(
       if (page === null || page.calls === 0) break;
       sums.records += BigInt(page.records);
       sums.beforeLedger += BigInt(page.beforeLedger);
-      sums.ledger += BigInt(page.ledger);
       sums.calls += page.calls;
-      sums.entries += page.entries;
-      if (page.firstSeq !== null)
-        sums.firstSeq = sums.firstSeq === 0 ? page.firstSeq : Math.min(sums.firstSeq, page.firstSeq);
-      if (page.lastSeq !== null) sums.lastSeq = Math.max(sums.lastSeq, page.lastSeq);
       last = page.calls < PAGE_ROWS ? null : page.last;
       deadline.check();
     }
-    return sums;
+  } finally {
+    read.finalize();
+  }
+  addEntries(database, { fromMs, toMs }, condition, deadline, sums);
+  return sums;
+}
+
+/** No index leads from a call to its entries, which every call would pay for: all of the ledger is looked through. */
+function addEntries(
+  database: Database,
+  { fromMs, toMs }: Pick<ProofQuestion, 'fromMs' | 'toMs'>,
+  condition: Condition,
+  deadline: Deadline,
+  sums: ProvenSums,
+): void {
+  const read = database.prepare<EntryPageRow, (string | number | null)[]>(
+    `SELECT cast(coalesce(sum(e.amount), 0) AS TEXT) AS ledger, count(*) AS entries, min(seq) AS firstSeq, max(seq) AS lastSeq
+      FROM ledger_entry e CROSS JOIN call_record ON request_id = e.ref AND call_record.account = e.account
+      WHERE seq > ?1 AND seq <= ?2 AND e.kind IN ${END_KINDS} AND e.ref >= ?3 AND e.ref < ?4
+        AND call_record.at_ms >= ?5 AND call_record.at_ms < ?6 AND ${numbered(condition.sql, 7)}`,
+  );
+  const top = database.query<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM ledger_entry').get()?.seq ?? 0;
+  const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
+  try {
+    for (let seq = 0; seq < top; seq += ENTRY_PAGE) {
+      const page = read.get(seq, seq + ENTRY_PAGE, from, to, fromMs, toMs, ...condition.parameters);
+      if (page !== null && page.firstSeq !== null && page.lastSeq !== null) {
+        sums.ledger += BigInt(page.ledger);
+        sums.entries += page.entries;
+        if (sums.firstSeq === 0) sums.firstSeq = page.firstSeq;
+        sums.lastSeq = page.lastSeq;
+      }
+      deadline.check();
+    }
   } finally {
     read.finalize();
   }
