@@ -1,0 +1,68 @@
+/** Owns asking for which days a file shall be, and its download. */
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { monthRange, rangeInstants } from './day-range.ts';
+import { FileLink } from './file-link.tsx';
+
+interface RangeDownloadProps {
+  /** On the button: "Statement CSV". */
+  readonly name: string;
+  /** What the file has. */
+  readonly lead: string;
+  readonly urlOf: (range: { from: string; to: string }) => string;
+}
+
+export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
+  const [open, setOpen] = useState(false);
+  const [range, setRange] = useState(() => monthRange(new Date(), 0));
+  const instants = rangeInstants(range);
+  return (
+    <>
+      <Button icon={<Download size={14} />} onClick={() => setOpen(true)}>
+        {name}
+      </Button>
+      {open && (
+        <Dialog
+          title={name}
+          lead={lead}
+          onClose={() => setOpen(false)}
+          footer={
+            <>
+              <Button onClick={() => setOpen(false)}>Close</Button>
+              {instants === null ? (
+                <Button disabled>Download CSV</Button>
+              ) : (
+                <FileLink href={urlOf(instants)}>Download CSV</FileLink>
+              )}
+            </>
+          }
+        >
+          <div className="flex flex-col gap-3">
+            <div className="flex flex-wrap gap-2">
+              <Button onClick={() => setRange(monthRange(new Date(), 0))}>This month</Button>
+              <Button onClick={() => setRange(monthRange(new Date(), 1))}>Last month</Button>
+            </div>
+            <div className="grid gap-3 xs:grid-cols-2">
+              <TextField
+                label="First day"
+                type="date"
+                value={range.first}
+                onChange={({ target }) => setRange({ ...range, first: target.value })}
+              />
+              <TextField
+                label="Last day"
+                type="date"
+                value={range.last}
+                error={instants === null ? 'It must be on or after the first day.' : null}
+                onChange={({ target }) => setRange({ ...range, last: target.value })}
+              />
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+/** Owns waiting until typing rests. */
+import { useEffect, useState } from 'react';
+
+const REST_MS = 250;
+
+/** The value as it was when it last stayed unchanged for a quarter of a second. */
+export function useDebounced(value: string): string {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), REST_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
+}

@@ -1,0 +1,28 @@
+/** Owns lists that come page by page: each reply names where the next one begins. */
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract.ts';
+import { type ApiError, type Ask, ask } from './api.ts';
+
+type Paged = {
+  [Route in ConsoleRoute & `GET ${string}`]: Reply<Route> extends { readonly next: string | null } ? Route : never;
+}[ConsoleRoute & `GET ${string}`];
+
+/** The pages read so far. `askAt` makes the request for a cursor; undefined: the first page. `given` tells lists apart. */
+export function usePages<Route extends Paged>(
+  route: Route,
+  given: unknown,
+  askAt: (before: string | undefined) => Ask<Route>,
+): UseInfiniteQueryResult<InfiniteData<Reply<Route>>, ApiError> {
+  return useInfiniteQuery<
+    Reply<Route>,
+    ApiError,
+    InfiniteData<Reply<Route>>,
+    readonly [Route, string, unknown],
+    string | undefined
+  >({
+    queryKey: [route, 'pages', given],
+    queryFn: ({ pageParam, signal }) => ask(route, askAt(pageParam), signal),
+    initialPageParam: undefined,
+    getNextPageParam: (last) => (last as { readonly next: string | null }).next ?? undefined,
+  });
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Caps, draftCaps, readCaps } from './caps-draft.ts';
+
+const cap = fc.option(fc.integer({ min: 1, max: 1_000_000_000 }));
+const budget = fc.option(
+  fc.tuple(
+    fc.constantFrom('0.5', '12', '999999999.999999999'),
+    fc.constantFrom('day' as const, 'week' as const, 'month' as const, 'total' as const),
+  ),
+);
+
+describe('caps as they are typed', () => {
+  test('what is shown for caps reads as the same caps', () => {
+    fc.assert(
+      fc.property(cap, cap, cap, budget, (rpm, tpm, concurrency, money) => {
+        const caps: Caps = {
+          rpm,
+          tpm,
+          concurrency,
+          budget_usd: money?.[0] ?? null,
+          budget_window: money?.[1] ?? null,
+        };
+        expect(readCaps(draftCaps(caps))).toEqual({ value: caps });
+      }),
+    );
+  });
+
+  test('separators and a dollar sign are read over', () => {
+    expect(
+      readCaps({ rpm: ' 1,200 ', tpm: '2 000 000', concurrency: '', budget: '$1,250.50', window: 'week' }),
+    ).toEqual({
+      value: { rpm: 1200, tpm: 2_000_000, concurrency: null, budget_usd: '1250.50', budget_window: 'week' },
+    });
+  });
+
+  test('a window without a budget is none', () => {
+    expect(readCaps({ rpm: '', tpm: '', concurrency: '', budget: ' ', window: 'day' })).toEqual({
+      value: { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
+    });
+  });
+
+  test('what is no number is said at its member, with what was found', () => {
+    const read = readCaps({ rpm: '0', tpm: '1.5', concurrency: '1000000001', budget: '-3', window: 'month' });
+    expect('faults' in read && Object.keys(read.faults)).toEqual([
+      'caps.budget_usd',
+      'caps.rpm',
+      'caps.tpm',
+      'caps.concurrency',
+    ]);
+    expect('faults' in read && read.faults['caps.tpm']).toContain('“1.5”');
+  });
+});

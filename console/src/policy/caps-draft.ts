@@ -1,0 +1,59 @@
+/** Owns the caps of a rule as a person types them, and how they are read. What they mean is the gateway's. */
+import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Read } from './read.ts';
+
+export type Caps = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number]['caps'];
+export type BudgetWindow = NonNullable<Caps['budget_window']>;
+
+/** Texts; empty: no cap. */
+export interface CapsDraft {
+  readonly rpm: string;
+  readonly tpm: string;
+  readonly concurrency: string;
+  readonly budget: string;
+  readonly window: BudgetWindow;
+}
+
+export const WINDOWS: readonly (readonly [BudgetWindow, string])[] = [
+  ['day', 'each day'],
+  ['week', 'each week'],
+  ['month', 'each month'],
+  ['total', 'in total'],
+];
+
+export const CAPS_MEMBERS = ['caps.rpm', 'caps.tpm', 'caps.concurrency', 'caps.budget_usd'] as const;
+
+const CAP_MAX = 1_000_000_000;
+
+export function draftCaps(caps: Caps): CapsDraft {
+  return {
+    rpm: caps.rpm?.toString() ?? '',
+    tpm: caps.tpm?.toString() ?? '',
+    concurrency: caps.concurrency?.toString() ?? '',
+    budget: caps.budget_usd ?? '',
+    window: caps.budget_window ?? 'month',
+  };
+}
+
+export function readCaps(draft: CapsDraft): Read<Caps> {
+  const faults: Record<string, string> = {};
+  const whole = (member: string, text: string): number | null => {
+    const digits = text.replace(/[\s,_]/g, '');
+    if (digits === '') return null;
+    const count = /^\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN;
+    if (count >= 1 && count <= CAP_MAX) return count;
+    faults[member] = `“${text.trim()}” is not a whole number from 1 to 1,000,000,000; leave it empty for no limit.`;
+    return null;
+  };
+  const budget = draft.budget.replace(/^\s*\$|[\s,]/g, '');
+  if (budget !== '' && !/^\d{1,9}(\.\d{1,9})?$/.test(budget))
+    faults['caps.budget_usd'] = `“${draft.budget.trim()}” is not an amount in US dollars such as 25 or 12.50.`;
+  const caps: Caps = {
+    rpm: whole('caps.rpm', draft.rpm),
+    tpm: whole('caps.tpm', draft.tpm),
+    concurrency: whole('caps.concurrency', draft.concurrency),
+    budget_usd: budget === '' ? null : budget,
+    budget_window: budget === '' ? null : draft.window,
+  };
+  return Object.keys(faults).length > 0 ? { faults } : { value: caps };
+}

@@ -1,0 +1,64 @@
+/** Owns the fields of caps: rates, calls at once, and a budget with its window. */
+import type { ApiError } from '../lib/api.ts';
+import { SelectField, TextField } from '../ui/field.tsx';
+import { type BudgetWindow, type CapsDraft, WINDOWS } from './caps-draft.ts';
+import { type Faults, faultOf } from './read.ts';
+
+interface CapsFieldsProps {
+  readonly draft: CapsDraft;
+  readonly faults: Faults;
+  readonly error: ApiError | null;
+  readonly onChange: (draft: CapsDraft) => void;
+}
+
+export function CapsFields({ draft, faults, error, onChange }: CapsFieldsProps) {
+  const number = { inputMode: 'numeric', placeholder: 'no limit', autoComplete: 'off' } as const;
+  return (
+    <div className="grid grid-cols-1 gap-3 xs:grid-cols-2 sm:grid-cols-3">
+      <TextField
+        label="Requests a minute"
+        {...number}
+        value={draft.rpm}
+        error={faultOf(faults, error, 'caps.rpm')}
+        onChange={({ target }) => onChange({ ...draft, rpm: target.value })}
+      />
+      <TextField
+        label="Tokens a minute"
+        {...number}
+        value={draft.tpm}
+        error={faultOf(faults, error, 'caps.tpm')}
+        onChange={({ target }) => onChange({ ...draft, tpm: target.value })}
+      />
+      <TextField
+        label="Calls at once"
+        {...number}
+        value={draft.concurrency}
+        error={faultOf(faults, error, 'caps.concurrency')}
+        onChange={({ target }) => onChange({ ...draft, concurrency: target.value })}
+      />
+      <TextField
+        label="Budget in USD"
+        className="sm:col-span-2"
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder="no budget"
+        value={draft.budget}
+        error={faultOf(faults, error, 'caps.budget_usd')}
+        onChange={({ target }) => onChange({ ...draft, budget: target.value })}
+      />
+      <SelectField
+        label="Spent"
+        value={draft.window}
+        disabled={draft.budget.trim() === ''}
+        error={faultOf(faults, error, 'caps.budget_window')}
+        onChange={({ target }) => onChange({ ...draft, window: target.value as BudgetWindow })}
+      >
+        {WINDOWS.map(([window, words]) => (
+          <option key={window} value={window}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}

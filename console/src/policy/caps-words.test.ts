@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test';
+import { gaugeAmount, gaugeName, rateWords } from './caps-words.ts';
+
+const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+
+test('the rates of a rule in one line, and nothing where there is none', () => {
+  expect(rateWords({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe('60 req/min · 100K tok/min · 4 at once');
+  expect(rateWords({ ...NONE, budget_usd: '5', budget_window: 'day' })).toBeNull();
+});
+
+test('a gauge is named by what it measures, in its own unit', () => {
+  expect(gaugeName({ sort: 'budget', window: 'week' })).toBe('Budget of the week');
+  expect(gaugeName({ sort: 'tpm', window: null })).toBe('Tokens a minute');
+  expect(gaugeAmount('budget', '1230000000')).toBe('$1.23');
+  expect(gaugeAmount('rpm', '1200')).toBe('1,200');
+});

@@ -1,0 +1,55 @@
+/** Owns caps and gauges in words, where a table or a reader has no room for bars. */
+import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import { exactUsd } from '../lib/money.ts';
+import { shortNumber } from '../lib/numbers.ts';
+import type { BudgetWindow, Caps } from './caps-draft.ts';
+
+export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
+
+/** `60 req/min · 100K tok/min · 4 at once`; null: there is none. The budget is not in it: it has a bar of its own. */
+export function rateWords(caps: Caps): string | null {
+  const words = [
+    caps.rpm === null ? null : `${shortNumber(caps.rpm)} req/min`,
+    caps.tpm === null ? null : `${shortNumber(caps.tpm)} tok/min`,
+    caps.concurrency === null ? null : `${shortNumber(caps.concurrency)} at once`,
+  ].filter((word) => word !== null);
+  return words.length === 0 ? null : words.join(' · ');
+}
+
+const OF_WINDOW: Readonly<Record<BudgetWindow, string>> = {
+  day: 'Budget of the day',
+  week: 'Budget of the week',
+  month: 'Budget of the month',
+  total: 'Budget in total',
+};
+
+/** What a gauge measures. */
+export function gaugeName({ sort, window }: Pick<Gauge, 'sort' | 'window'>): string {
+  switch (sort) {
+    case 'rpm':
+      return 'Requests a minute';
+    case 'tpm':
+      return 'Tokens a minute';
+    case 'concurrency':
+      return 'Calls at once';
+    case 'budget':
+      return window === null ? 'Budget' : OF_WINDOW[window];
+  }
+}
+
+/** An amount in the gauge's own unit. */
+export function gaugeAmount(sort: Gauge['sort'], amount: string): string {
+  return sort === 'budget' ? exactUsd(amount) : shortNumber(Number(amount));
+}
+
+const SUBJECTS: Readonly<Record<Gauge['subject']['kind'], string>> = {
+  key: 'key',
+  end_user: 'end user',
+  workspace: 'workspace',
+  account: 'account',
+  model: 'model',
+};
+
+export function subjectWord(kind: Gauge['subject']['kind']): string {
+  return SUBJECTS[kind];
+}

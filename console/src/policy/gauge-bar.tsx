@@ -1,0 +1,50 @@
+/** Owns one live gauge: what is used and held of a limit, and when it is whole again. */
+import { percentOf } from '../lib/money.ts';
+import { relativeTime } from '../lib/numbers.ts';
+import { useNow } from '../lib/use-now.ts';
+import { classNames } from '../ui/class-names.ts';
+import { type Gauge, gaugeAmount, gaugeName, subjectWord } from './caps-words.ts';
+
+/** `named`: with what it measures and whose it is above the bar. */
+export function GaugeBar({ gauge, named = false }: { readonly gauge: Gauge; readonly named?: boolean }) {
+  const nowMs = useNow();
+  const { sort, limit, used, held } = gauge;
+  const usedPercent = Math.min(100, percentOf(used, limit));
+  const heldPercent = Math.min(100 - usedPercent, percentOf(held, limit));
+  const full = usedPercent + heldPercent;
+  const fill = full >= 100 ? 'bg-red' : full >= 80 ? 'bg-amber' : 'bg-accent';
+  const name = gaugeName(gauge);
+  const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} held of ${gaugeAmount(sort, limit)}`;
+  return (
+    <div className="flex min-w-24 flex-col gap-1" title={`${name}: ${whole}`}>
+      {named && (
+        <div className="flex items-baseline justify-between gap-3">
+          <span className="font-medium">{name}</span>
+          <span className="truncate text-sm text-ink-3">
+            {subjectWord(gauge.subject.kind)} {gauge.subject.id}
+          </span>
+        </div>
+      )}
+      <div className="figures flex justify-between gap-2 text-sm">
+        <span className={full >= 100 ? 'font-medium text-red' : undefined}>{gaugeAmount(sort, used)}</span>
+        <span className="text-ink-3">of {gaugeAmount(sort, limit)}</span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show what is held beside what is used */}
+      <div
+        role="meter"
+        aria-label={`${name} of ${subjectWord(gauge.subject.kind)} ${gauge.subject.id}`}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(full)}
+        aria-valuetext={whole}
+        className="flex h-1.5 overflow-hidden rounded-full bg-hover"
+      >
+        <div className={classNames('h-full', fill)} style={{ width: `${usedPercent}%` }} />
+        <div className="h-full bg-line-strong" style={{ width: `${heldPercent}%` }} />
+      </div>
+      {named && gauge.resets_at !== null && (
+        <span className="text-sm text-ink-3">whole again {relativeTime(gauge.resets_at, nowMs)}</span>
+      )}
+    </div>
+  );
+}

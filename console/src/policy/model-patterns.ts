@@ -1,0 +1,33 @@
+/** Owns name patterns of models as they are typed: separated by commas, spaces or lines. What they match is the gateway's. */
+
+export interface ModelsDraft {
+  /** False: every model. */
+  readonly restricted: boolean;
+  readonly text: string;
+}
+
+export function draftModels(models: readonly string[] | null): ModelsDraft {
+  return { restricted: models !== null, text: models?.join('\n') ?? '' };
+}
+
+/** Each pattern once, in the order typed. */
+export function readPatterns(text: string): readonly string[] {
+  return [...new Set(text.split(/[\s,]+/).filter((pattern) => pattern !== ''))];
+}
+
+/** What is sent; `fault`: a restriction to nothing. */
+export function readModels({ restricted, text }: ModelsDraft): { models: string[] | null; fault: string | null } {
+  if (!restricted) return { models: null, fault: null };
+  const models = [...readPatterns(text)];
+  return {
+    models,
+    fault: models.length === 0 ? 'Name at least one model or pattern, such as gpt-5* — or allow every model.' : null,
+  };
+}
+
+/** For a table: `all`, `gpt-5*`, `gpt-5*, claude-* +3`. */
+export function modelsWords(models: readonly string[] | null): string {
+  if (models === null) return 'all';
+  const more = models.length - 2;
+  return models.slice(0, 2).join(', ') + (more > 0 ? ` +${more}` : '');
+}

@@ -1,0 +1,88 @@
+/** Owns choosing models by name patterns, with what they match at this moment. */
+import { useReply } from '../lib/queries.ts';
+import { useDebounced } from '../lib/use-debounced.ts';
+import { classNames } from '../ui/class-names.ts';
+import { TextAreaField } from '../ui/field.tsx';
+import { Segmented } from '../ui/segmented.tsx';
+import { type ModelsDraft, readPatterns } from './model-patterns.ts';
+
+interface ModelsFieldProps {
+  readonly account: string;
+  /** Whose own restriction counts too; null: none yet. */
+  readonly workspace: string | null;
+  readonly draft: ModelsDraft;
+  readonly fault: string | null;
+  readonly onChange: (draft: ModelsDraft) => void;
+}
+
+export function ModelsField({ account, workspace, draft, fault, onChange }: ModelsFieldProps) {
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <span className="font-medium" aria-hidden="true">
+          Models
+        </span>
+        <Segmented
+          label="Models"
+          value={draft.restricted ? 'some' : 'all'}
+          choices={[
+            ['all', 'Every model'],
+            ['some', 'Only these'],
+          ]}
+          onChoose={(choice) => onChange({ ...draft, restricted: choice === 'some' })}
+        />
+      </div>
+      {draft.restricted && (
+        <TextAreaField
+          label="Names and patterns"
+          hint="One a line or separated by commas; * stands for any letters."
+          placeholder={'gpt-5*\nclaude-sonnet-*'}
+          spellCheck={false}
+          className="[&_textarea]:font-mono [&_textarea]:text-sm"
+          value={draft.text}
+          error={fault}
+          onChange={({ target }) => onChange({ ...draft, text: target.value })}
+        />
+      )}
+      <Matches account={account} workspace={workspace} draft={draft} />
+    </div>
+  );
+}
+
+function Matches({ account, workspace, draft }: Pick<ModelsFieldProps, 'account' | 'workspace' | 'draft'>) {
+  const patterns = useDebounced(draft.restricted ? readPatterns(draft.text).join(',') : '*');
+  const { data, error } = useReply(
+    'GET /accounts/{account}/model-matches',
+    { path: { account }, query: { patterns, ...(workspace === null ? {} : { workspace }) } },
+    { enabled: patterns !== '', keepsPrevious: true },
+  );
+  if (patterns === '') return null;
+  if (error !== null) return <p className="text-sm text-amber">What it matches is not known: {error.message}</p>;
+  const models = data?.models;
+  if (models === undefined) return <p className="text-sm text-ink-3">Matching…</p>;
+  if (models.length === 0)
+    return <p className="text-sm text-amber">Matches no model: nothing could be called with it now.</p>;
+  return (
+    <details className="text-sm">
+      <summary className="w-fit text-ink-2 hover:text-ink">
+        Matches <span className="figures font-medium text-ink">{models.length}</span>{' '}
+        {models.length === 1 ? 'model' : 'models'}
+      </summary>
+      <ul
+        className={classNames(
+          'mt-1.5 grid max-h-40 gap-x-4 overflow-y-auto rounded-md border border-line bg-sunken px-3 py-2 font-mono',
+          models.length > 4 && 'sm:grid-cols-2',
+        )}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
+        tabIndex={0}
+        aria-label="Models that match"
+      >
+        {models.map((model) => (
+          <li key={model} className="truncate">
+            {model}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,25 @@
+/** Owns an answer with its reasons: each step that was looked at, and whether it passes. */
+import { Check, X } from 'lucide-react';
+
+interface Reason {
+  readonly passes: boolean;
+  readonly text: string;
+}
+
+export function Reasons({ reasons, label }: { readonly reasons: readonly Reason[]; readonly label: string }) {
+  return (
+    <ol aria-label={label} className="flex flex-col gap-1.5">
+      {reasons.map(({ passes, text }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place, two may say the same
+        <li key={at} className="flex items-start gap-2">
+          {passes ? (
+            <Check size={15} className="mt-0.5 shrink-0 text-green" aria-label="passes" />
+          ) : (
+            <X size={15} className="mt-0.5 shrink-0 text-red" aria-label="stops" />
+          )}
+          <span className="min-w-0">{text}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
