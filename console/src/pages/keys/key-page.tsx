@@ -1,5 +1,208 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of one key: its usage, its limits as they stand now, its last errors and changes. */
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { exactUsd, sumNano } from '../../lib/money.ts';
+import { wholeNumber } from '../../lib/numbers.ts';
+import { useReply } from '../../lib/queries.ts';
+import { useAccount, useSession } from '../../lib/session.ts';
+import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { When } from '../../ui/amounts.tsx';
+import { Badge, statusTone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, Panel, Section } from '../../ui/page.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { DayBars } from './day-bars.tsx';
+import { type KeyPage, mayChange, STATUS_TONE } from './key.ts';
+import { type KeyAct, KeyDialog, KeyMenu } from './key-acts.tsx';
+import { KeyFacts, RotationNote } from './key-facts.tsx';
+import { MayCall } from './may-call.tsx';
 
-export default function NamedPage() {
-  return <Page title="key">{null}</Page>;
+/** How often the gauges are read. */
+const LIVE_MS = 2_000;
+
+const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
+  { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
+  {
+    id: 'status',
+    head: 'Status',
+    width: 80,
+    cell: ({ status }) => <Badge tone={statusTone(status)}>{status}</Badge>,
+  },
+  { id: 'error', head: 'Error', cell: ({ error }) => error ?? '' },
+  { id: 'model', head: 'Model', wideOnly: true, cell: ({ model }) => <code>{model ?? ''}</code> },
+];
+
+const AUDIT_COLUMNS: readonly Column<KeyPage['audit'][number]>[] = [
+  { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
+  { id: 'actor', head: 'Who', cell: ({ actor }) => actor },
+  { id: 'act', head: 'What', cell: ({ act }) => act },
+];
+
+export default function OneKeyPage() {
+  const { key: id = '' } = useParams({ strict: false }) as { key?: string };
+  const account = useAccount();
+  const person = useSession().data?.person?.id ?? null;
+  const navigate = useNavigate();
+  const [act, setAct] = useState<KeyAct | null>(null);
+  const { data, error, refetch } = useReply(
+    'GET /accounts/{account}/keys/{key}',
+    { path: { account: account.account, key: id } },
+    { everyMs: LIVE_MS },
+  );
+  const list = useReply(
+    'GET /accounts/{account}/keys',
+    { path: { account: account.account } },
+    { enabled: act !== null },
+  );
+  if (data === undefined) {
+    return (
+      <Page title="Key">
+        {error === null ? (
+          <>
+            <SkeletonPanel heightPx={150} />
+            <SkeletonPanel heightPx={200} />
+          </>
+        ) : (
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        )}
+      </Page>
+    );
+  }
+  const { key } = data;
+  const mayEdit = mayChange(key, account, person);
+  return (
+    <Page
+      title={key.name}
+      lead={
+        <span className="flex flex-wrap items-center gap-2">
+          <Link to="/app/keys" className="text-accent underline underline-offset-2">
+            Keys
+          </Link>
+          <code>tg_…{key.last4}</code>
+          <Badge tone={STATUS_TONE[key.status]}>{key.status}</Badge>
+          <span className="text-ink-3">
+            made <When at={key.created_at} />
+          </span>
+        </span>
+      }
+      action={
+        <>
+          {mayEdit && key.status !== 'revoked' && (
+            <>
+              <Button onClick={() => setAct({ kind: 'edit', key })}>Edit</Button>
+              <Button icon={<RotateCw size={14} />} onClick={() => setAct({ kind: 'rotate', key })}>
+                Rotate
+              </Button>
+            </>
+          )}
+          <KeyMenu
+            account={account.account}
+            apiKey={key}
+            mayCreate={account.may('keys.write')}
+            mayChange={mayEdit}
+            onAct={setAct}
+          />
+        </>
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      <RotationNote apiKey={key} />
+      <KeyFacts apiKey={key} />
+      <div className="grid grid-cols-1 items-start gap-x-6 gap-y-5 lg:grid-cols-[3fr_2fr]">
+        <div className="flex min-w-0 flex-col gap-5">
+          <Usage data={data} />
+          {account.may('logs.read') && (
+            <Section
+              title="Last errors"
+              aside={
+                <Link
+                  to="/app/logs"
+                  search={{ key: key.id } as never}
+                  className="text-accent underline underline-offset-2"
+                >
+                  All its calls
+                </Link>
+              }
+            >
+              {data.errors.length === 0 ? (
+                <Panel className="px-4 py-3 text-ink-2">None of its calls has failed.</Panel>
+              ) : (
+                <Table
+                  label="Last errors"
+                  columns={ERROR_COLUMNS}
+                  rows={data.errors}
+                  rowKey={(one) => one.request_id}
+                  onOpen={(one) =>
+                    void navigate({ to: '/app/logs/$request', params: { request: one.request_id } as never })
+                  }
+                />
+              )}
+            </Section>
+          )}
+        </div>
+        <div className="flex min-w-0 flex-col gap-5">
+          <Section title="Limits now" aside={<span className="text-sm text-ink-3">live</span>}>
+            <Panel className="flex flex-col gap-4 p-4">
+              {data.gauges.map((gauge) => (
+                <GaugeBar key={`${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`} gauge={gauge} named />
+              ))}
+              {data.gauges.length === 0 && (
+                <p className="text-ink-2">No limit holds for it: not of its own, not of its workspace or account.</p>
+              )}
+            </Panel>
+          </Section>
+          <Section title="May it call…?">
+            <MayCall account={account.account} apiKey={key.id} />
+          </Section>
+          <Section title="Changes">
+            {data.audit.length === 0 ? (
+              <Panel className="px-4 py-3 text-ink-2">None is on record.</Panel>
+            ) : (
+              <Table
+                label="Changes"
+                columns={AUDIT_COLUMNS}
+                rows={data.audit}
+                rowKey={(one) => `${one.at} ${one.act} ${one.actor}`}
+              />
+            )}
+          </Section>
+        </div>
+      </div>
+      <KeyDialog
+        account={account.account}
+        workspaces={list.data?.workspaces ?? [key.workspace]}
+        act={act}
+        onAct={setAct}
+      />
+    </Page>
+  );
+}
+
+function Usage({ data }: { readonly data: KeyPage }) {
+  const requests = data.days.reduce((sum, day) => sum + day.requests, 0);
+  const cost = sumNano(data.days.map((day) => day.cost_nano_usd));
+  return (
+    <Section
+      title={`The last ${data.days.length} days`}
+      aside={
+        <span className="figures text-ink-2">
+          {exactUsd(cost)} · {wholeNumber(requests)} calls
+        </span>
+      }
+    >
+      <Panel>
+        {requests === 0 ? (
+          <p className="p-4 text-ink-2">
+            No call has used it yet. Rotate it where its secret was lost, or try a snippet.
+          </p>
+        ) : (
+          <DayBars days={data.days} apiKey={data.key.id} />
+        )}
+      </Panel>
+    </Section>
+  );
 }

@@ -1,5 +1,138 @@
+/** Owns the page of keys: the table, its filters, and making one. */
+import { useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount, useSession } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { filterKeys, STATUS_CHOICES } from './filter-keys.ts';
+import { type Key, mayChange } from './key.ts';
+import { type KeyAct, KeyDialog, KeyMenu } from './key-acts.tsx';
+import { KEY_COLUMNS } from './key-columns.tsx';
 
-export default function NamedPage() {
-  return <Page title="keys">{null}</Page>;
+export default function KeysPage() {
+  const account = useAccount();
+  const person = useSession().data?.person?.id ?? null;
+  const navigate = useNavigate();
+  const [filters, setFilters] = useFilters();
+  const [act, setAct] = useState<KeyAct | null>(null);
+  const { data, error, refetch } = useReply('GET /accounts/{account}/keys', { path: { account: account.account } });
+  const mayCreate = account.may('keys.write');
+  const columns = useMemo<readonly Column<Key>[]>(
+    () => [
+      ...KEY_COLUMNS,
+      {
+        id: 'acts',
+        head: '',
+        width: 44,
+        cell: (key) => (
+          // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a press on the menu from opening the row
+          <span onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
+            <KeyMenu
+              account={account.account}
+              apiKey={key}
+              mayCreate={mayCreate}
+              mayChange={mayChange(key, account, person)}
+              onAct={setAct}
+            />
+          </span>
+        ),
+      },
+    ],
+    [account, mayCreate, person],
+  );
+  const create = mayCreate && data !== undefined && data.workspaces.length > 0 && (
+    <Button kind="primary" icon={<Plus size={15} />} onClick={() => setAct({ kind: 'create', like: null })}>
+      Create key
+    </Button>
+  );
+  const shown = data === undefined ? [] : filterKeys(data.keys, filters);
+  const isEmpty = data?.keys.length === 0;
+
+  return (
+    <Page
+      title="Keys"
+      lead="What applications and agents call the gateway with: each with its own limits, so that one cannot spend for another."
+      action={!isEmpty && create}
+      filters={
+        data !== undefined &&
+        !isEmpty && (
+          <>
+            <input
+              type="search"
+              aria-label="Name, last letters, owner or workspace"
+              placeholder="Name, last letters, owner…"
+              className={`${CONTROL} sm:w-64`}
+              value={filters.q ?? ''}
+              onChange={({ target }) => setFilters({ q: target.value })}
+            />
+            <select
+              aria-label="Status"
+              className={`${CONTROL} w-auto`}
+              value={filters.status ?? 'live'}
+              onChange={({ target }) => setFilters({ status: target.value === 'live' ? undefined : target.value })}
+            >
+              {STATUS_CHOICES.map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+            {data.workspaces.length > 1 && (
+              <select
+                aria-label="Workspace"
+                className={`${CONTROL} w-auto`}
+                value={filters.workspace ?? ''}
+                onChange={({ target }) => setFilters({ workspace: target.value })}
+              >
+                <option value="">every workspace</option>
+                {data.workspaces.map((workspace) => (
+                  <option key={workspace}>{workspace}</option>
+                ))}
+              </select>
+            )}
+          </>
+        )
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonRows />}
+      {isEmpty && (
+        <Empty title="No key yet" action={create}>
+          A key lets a program call the gateway. Give each application, each agent and each developer one of their own,
+          with a budget; you see it used here within a second.
+        </Empty>
+      )}
+      {data !== undefined && !isEmpty && shown.length === 0 && (
+        <Empty
+          title="No key matches the filters"
+          action={
+            <Button onClick={() => setFilters({ q: undefined, status: undefined, workspace: undefined })}>
+              Clear filters
+            </Button>
+          }
+        >
+          {data.keys.length} {data.keys.length === 1 ? 'key is' : 'keys are'} hidden by them.
+        </Empty>
+      )}
+      {shown.length > 0 && (
+        <Table
+          label="Keys"
+          columns={columns}
+          rows={shown}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/app/keys/$key', params: { key: id } as never })}
+        />
+      )}
+      <KeyDialog account={account.account} workspaces={data?.workspaces ?? []} act={act} onAct={setAct} />
+    </Page>
+  );
 }

@@ -1,0 +1,83 @@
+/** Owns the sheet in which a key is changed. What is changed binds its next call; the secret stays. */
+import { useId, useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
+import { Button } from '../../ui/button.tsx';
+import { Sheet } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { KEY_READS, type Key } from './key.ts';
+import { draftOf, readDraft } from './key-draft.ts';
+import { KEY_MEMBERS, KeyForm } from './key-form.tsx';
+
+interface EditKeyProps {
+  readonly account: string;
+  readonly workspaces: readonly string[];
+  readonly apiKey: Key;
+  readonly onClose: () => void;
+}
+
+export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) {
+  const form = useId();
+  const [draft, setDraft] = useState(() => draftOf(apiKey));
+  const [faults, setFaults] = useState<Faults>({});
+  const change = useAct('PATCH /accounts/{account}/keys/{key}', KEY_READS);
+  const rest = restOf(change.error, KEY_MEMBERS);
+  // A person who does not see the key's workspace keeps it there.
+  const choices = workspaces.includes(apiKey.workspace) ? workspaces : [apiKey.workspace, ...workspaces];
+
+  function submit(element: HTMLFormElement): void {
+    const read = readDraft(draft, Date.now(), apiKey.expires_at);
+    setFaults('faults' in read ? read.faults : {});
+    if ('faults' in read) {
+      focusFirstFault(element);
+      return;
+    }
+    change.mutate(
+      { path: { account, key: apiKey.id }, body: read.value },
+      {
+        onSuccess: ({ name }) => {
+          toast({ text: `${name} is changed. It binds the next call.` });
+          onClose();
+        },
+        onError: () => focusFirstFault(element),
+      },
+    );
+  }
+
+  return (
+    <Sheet
+      title={`Edit ${apiKey.name}`}
+      wide={false}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={form} busy={change.isPending}>
+            Save changes
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        noValidate
+        className="flex flex-col gap-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(event.currentTarget);
+        }}
+      >
+        <KeyForm
+          account={account}
+          workspaces={choices}
+          draft={draft}
+          faults={faults}
+          error={change.error}
+          onChange={setDraft}
+        />
+        {rest !== null && <ErrorNote error={rest} />}
+      </form>
+    </Sheet>
+  );
+}

@@ -1,0 +1,33 @@
+/** Owns which keys the list shows for the filters of its address. Revoked ones only where they are asked for. */
+import type { Key } from './key.ts';
+
+export const STATUS_CHOICES: readonly (readonly [string, string])[] = [
+  ['live', 'all but revoked'],
+  ['all', 'every status'],
+  ['active', 'active'],
+  ['disabled', 'disabled'],
+  ['expired', 'expired'],
+  ['revoked', 'revoked'],
+];
+
+export function filterKeys(
+  keys: readonly Key[],
+  { q = '', status = 'live', workspace = '' }: Readonly<Record<string, string>>,
+): readonly Key[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return keys.filter(
+    (key) =>
+      matchesStatus(key, status) &&
+      (workspace === '' || key.workspace === workspace) &&
+      words.every((word) => textOf(key).includes(word)),
+  );
+}
+
+function matchesStatus(key: Key, status: string): boolean {
+  if (status === 'all') return true;
+  return status === 'live' ? key.status !== 'revoked' : key.status === status;
+}
+
+function textOf({ id, name, last4, owner, workspace }: Key): string {
+  return `${id} ${name} tg_…${last4} ${owner?.name ?? ''} ${workspace}`.toLowerCase();
+}

@@ -1,0 +1,118 @@
+/** Owns what can be done with a key, for the list and for its own page: the menu, and the dialog of the chosen act. */
+import { Ban, CircleCheck, Copy, EllipsisVertical, Pencil, RotateCw, Trash2 } from 'lucide-react';
+import { useAct } from '../../lib/queries.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { CreateKey } from './create-key.tsx';
+import { EditKey } from './edit-key.tsx';
+import { KEY_READS, type Key } from './key.ts';
+import { RevealKey } from './reveal-key.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+import { RotateKey } from './rotate-key.tsx';
+
+export type KeyAct =
+  | { readonly kind: 'create'; readonly like: Key | null }
+  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
+  | { readonly kind: 'reveal'; readonly key: Key; readonly secret: string };
+
+interface KeyDialogProps {
+  readonly account: string;
+  readonly workspaces: readonly string[];
+  readonly act: KeyAct | null;
+  readonly onAct: (act: KeyAct | null) => void;
+}
+
+/** The dialog of the act under way, if any. */
+export function KeyDialog({ account, workspaces, act, onAct }: KeyDialogProps) {
+  const close = () => onAct(null);
+  const reveal = (key: Key, secret: string) => onAct({ kind: 'reveal', key, secret });
+  switch (act?.kind) {
+    case undefined:
+      return null;
+    case 'create':
+      return <CreateKey account={account} workspaces={workspaces} like={act.like} onMade={reveal} onClose={close} />;
+    case 'edit':
+      return <EditKey account={account} workspaces={workspaces} apiKey={act.key} onClose={close} />;
+    case 'rotate':
+      return <RotateKey account={account} apiKey={act.key} onRotated={reveal} onClose={close} />;
+    case 'revoke':
+      return <RevokeKey account={account} apiKey={act.key} onClose={close} />;
+    case 'reveal':
+      return <RevealKey account={account} apiKey={act.key} secret={act.secret} onClose={close} />;
+  }
+}
+
+/** Stops a key, or lets it work again; each can be undone. */
+function useSwitch(account: string): (key: Key, on: boolean) => void {
+  const disable = useAct('POST /accounts/{account}/keys/{key}/disable', KEY_READS);
+  const enable = useAct('POST /accounts/{account}/keys/{key}/enable', KEY_READS);
+  return function turn(key, on) {
+    const { mutateAsync } = on ? enable : disable;
+    mutateAsync({ path: { account, key: key.id }, body: {} }).then(
+      () =>
+        toast({
+          text: on ? `${key.name} works again.` : `${key.name} is disabled: its calls are refused.`,
+          undo: () => turn(key, !on),
+        }),
+      (error: Error) => toast({ tone: 'bad', text: error.message }),
+    );
+  };
+}
+
+interface KeyMenuProps {
+  readonly account: string;
+  readonly apiKey: Key;
+  /** Whether he may make keys at all. */
+  readonly mayCreate: boolean;
+  readonly mayChange: boolean;
+  readonly onAct: (act: KeyAct) => void;
+}
+
+export function KeyMenu({ account, apiKey, mayCreate, mayChange, onAct }: KeyMenuProps) {
+  const turn = useSwitch(account);
+  const isOver = apiKey.status === 'revoked';
+  if (!mayCreate && (!mayChange || isOver)) return null;
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`More about ${apiKey.name}`} className="size-7">
+          <EllipsisVertical size={15} />
+        </IconButton>
+      }
+    >
+      {mayChange && !isOver && (
+        <>
+          <MenuItem icon={<Pencil size={14} />} onSelect={() => onAct({ kind: 'edit', key: apiKey })}>
+            Edit…
+          </MenuItem>
+          <MenuItem icon={<RotateCw size={14} />} onSelect={() => onAct({ kind: 'rotate', key: apiKey })}>
+            Rotate…
+          </MenuItem>
+        </>
+      )}
+      {mayCreate && (
+        <MenuItem icon={<Copy size={14} />} onSelect={() => onAct({ kind: 'create', like: apiKey })}>
+          Duplicate…
+        </MenuItem>
+      )}
+      {mayChange && !isOver && (
+        <>
+          <MenuLine />
+          {apiKey.status === 'disabled' ? (
+            <MenuItem icon={<CircleCheck size={14} />} onSelect={() => turn(apiKey, true)}>
+              Enable
+            </MenuItem>
+          ) : (
+            <MenuItem icon={<Ban size={14} />} onSelect={() => turn(apiKey, false)}>
+              Disable
+            </MenuItem>
+          )}
+          <MenuItem danger icon={<Trash2 size={14} />} onSelect={() => onAct({ kind: 'revoke', key: apiKey })}>
+            Revoke…
+          </MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}

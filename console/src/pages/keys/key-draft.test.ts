@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test';
+import type { Key } from './key.ts';
+import { draftCopy, draftOf, emptyDraft, readDraft } from './key-draft.ts';
+import { applyPreset, KEY_PRESETS } from './key-presets.ts';
+
+const NOW_MS = Date.parse('2026-11-22T10:00:00.000Z');
+const KEY: Key = {
+  id: 'key_1',
+  name: 'billing-api',
+  last4: 'x9Qa',
+  workspace: 'default',
+  owner: null,
+  models: ['gpt-5*'],
+  ips: ['10.0.0.0/8', '::1'],
+  scopes: ['inference', 'usage'],
+  strict: true,
+  caps: { rpm: 60, tpm: null, concurrency: 4, budget_usd: '12.50', budget_window: 'day' },
+  status: 'active',
+  created_at: '2026-11-01T00:00:00.000Z',
+  expires_at: '2027-01-02T03:04:05.678Z',
+  rotation: null,
+  last_used: null,
+  budget: null,
+  week_nano_usd: ['0', '0', '0', '0', '0', '0', '0'],
+  week_requests: [0, 0, 0, 0, 0, 0, 0],
+};
+
+describe('a key as it is filled in', () => {
+  test('an untouched key is sent back as it was, its expiry to the millisecond', () => {
+    expect(readDraft(draftOf(KEY), NOW_MS, KEY.expires_at)).toEqual({
+      value: {
+        name: 'billing-api',
+        workspace: 'default',
+        models: ['gpt-5*'],
+        ips: ['10.0.0.0/8', '::1'],
+        scopes: ['inference', 'usage'],
+        strict: true,
+        caps: KEY.caps,
+        expires_at: '2027-01-02T03:04:05.678Z',
+      },
+    });
+  });
+
+  test('an expired key can be changed in other things without a fault', () => {
+    const expired = { ...KEY, expires_at: '2026-01-01T00:00:00.000Z' };
+    expect(readDraft({ ...draftOf(expired), name: 'x' }, NOW_MS, expired.expires_at)).toMatchObject({
+      value: { name: 'x', expires_at: expired.expires_at },
+    });
+  });
+
+  test('a copy has another name and no expiry that is over', () => {
+    expect(draftCopy(KEY, NOW_MS)).toMatchObject({ name: 'billing-api copy', expiry: 'at' });
+    expect(draftCopy({ ...KEY, expires_at: '2026-01-01T00:00:00.000Z' }, NOW_MS)).toMatchObject({ expiry: 'never' });
+    expect(draftCopy({ ...KEY, name: 'n'.repeat(100) }, NOW_MS).name).toHaveLength(100);
+  });
+
+  test('days from now are counted when it is sent', () => {
+    const draft = { ...emptyDraft('default'), name: 'trial', expiry: '7d' as const };
+    expect(readDraft(draft, NOW_MS)).toMatchObject({ value: { expires_at: '2026-11-29T10:00:00.000Z' } });
+  });
+
+  test('every fault is named at once', () => {
+    const read = readDraft(
+      {
+        ...emptyDraft(''),
+        models: { restricted: true, text: '' },
+        scopes: [],
+        expiry: 'at',
+        expiresAt: '2026-01-01T00:00',
+        caps: { rpm: 'many', tpm: '', concurrency: '', budget: '', window: 'day' },
+      },
+      NOW_MS,
+    );
+    expect('faults' in read && Object.keys(read.faults).sort()).toEqual([
+      'caps.rpm',
+      'expires_at',
+      'models',
+      'name',
+      'scopes',
+      'workspace',
+    ]);
+  });
+
+  test.each(KEY_PRESETS)('the preset $name can be sent as it is', (preset) => {
+    const draft = applyPreset({ ...emptyDraft('default'), name: 'k', models: { restricted: true, text: 'a' } }, preset);
+    expect(readDraft(draft, NOW_MS)).toMatchObject({ value: { name: 'k', models: ['a'] } });
+  });
+});

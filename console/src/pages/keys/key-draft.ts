@@ -1,0 +1,116 @@
+/** Owns a key as a person fills it in, and what is sent for it. The rules are the gateway's; here are those of typing. */
+import type { Body } from '../../../../gateway/src/console-api/contract.ts';
+import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
+import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';
+import type { Read } from '../../policy/read.ts';
+import type { Key, Scope } from './key.ts';
+
+export type KeyBody = Body<'POST /accounts/{account}/keys'>;
+export type Expiry = 'never' | '7d' | '30d' | '90d' | '365d' | 'at';
+
+export interface KeyDraft {
+  readonly name: string;
+  readonly workspace: string;
+  readonly models: ModelsDraft;
+  /** Addresses and networks by commas or lines; empty: from everywhere. */
+  readonly ips: string;
+  readonly scopes: readonly Scope[];
+  readonly strict: boolean;
+  readonly caps: CapsDraft;
+  readonly expiry: Expiry;
+  /** With `at`: `2026-11-22T14:00`, in the person's zone. */
+  readonly expiresAt: string;
+}
+
+const NO_CAPS: CapsDraft = { rpm: '', tpm: '', concurrency: '', budget: '', window: 'month' };
+const DAY_MS = 86_400_000;
+const DAYS: Readonly<Record<Exclude<Expiry, 'never' | 'at'>, number>> = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 };
+const NAME_MAX = 100;
+
+export function emptyDraft(workspace: string): KeyDraft {
+  return {
+    name: '',
+    workspace,
+    models: { restricted: false, text: '' },
+    ips: '',
+    scopes: ['inference'],
+    strict: false,
+    caps: NO_CAPS,
+    expiry: 'never',
+    expiresAt: '',
+  };
+}
+
+/** The key as it stands, to be changed. */
+export function draftOf(key: Key): KeyDraft {
+  return {
+    name: key.name,
+    workspace: key.workspace,
+    models: draftModels(key.models),
+    ips: key.ips?.join(', ') ?? '',
+    scopes: key.scopes,
+    strict: key.strict,
+    caps: draftCaps(key.caps),
+    expiry: key.expires_at === null ? 'never' : 'at',
+    expiresAt: key.expires_at === null ? '' : localText(new Date(key.expires_at)),
+  };
+}
+
+/** As the key, under another name. An expiry that is over is not taken along. */
+export function draftCopy(key: Key, nowMs: number): KeyDraft {
+  const draft = draftOf(key);
+  const isOver = key.expires_at !== null && Date.parse(key.expires_at) <= nowMs;
+  return {
+    ...draft,
+    name: `${key.name.slice(0, NAME_MAX - ' copy'.length)} copy`,
+    ...(isOver ? { expiry: 'never' as const, expiresAt: '' } : {}),
+  };
+}
+
+/** `kept`: the expiry that stands already; it is sent back as it was if it was not touched, seconds and all. */
+export function readDraft(draft: KeyDraft, nowMs: number, kept: string | null = null): Read<KeyBody> {
+  const caps = readCaps(draft.caps);
+  const models = readModels(draft.models);
+  const expires = readExpiry(draft, nowMs, kept);
+  const name = draft.name.trim();
+  const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
+  if (name === '') faults.name = 'Give the key a name that tells who or what uses it.';
+  if (name.length > NAME_MAX) faults.name = `The name has ${name.length} letters; ${NAME_MAX} are allowed.`;
+  if (draft.workspace === '') faults.workspace = 'Choose the workspace that its calls are counted in.';
+  if (models.fault !== null) faults.models = models.fault;
+  if (draft.scopes.length === 0) faults.scopes = 'Choose at least one: a key that may do nothing is of no use.';
+  if ('fault' in expires) faults.expires_at = expires.fault;
+  if (Object.keys(faults).length > 0 || 'faults' in caps || 'fault' in expires) return { faults };
+  const ips = draft.ips.split(/[\s,]+/).filter((address) => address !== '');
+  return {
+    value: {
+      name,
+      workspace: draft.workspace,
+      models: models.models,
+      ips: ips.length === 0 ? null : ips,
+      scopes: [...draft.scopes],
+      strict: draft.strict,
+      caps: caps.value,
+      expires_at: expires.at,
+    },
+  };
+}
+
+function readExpiry(
+  { expiry, expiresAt }: KeyDraft,
+  nowMs: number,
+  kept: string | null,
+): { at: string | null } | { fault: string } {
+  if (expiry === 'never') return { at: null };
+  if (expiry !== 'at') return { at: new Date(nowMs + DAYS[expiry] * DAY_MS).toISOString() };
+  if (kept !== null && expiresAt === localText(new Date(kept))) return { at: kept };
+  const at = new Date(expiresAt);
+  if (Number.isNaN(at.getTime())) return { fault: 'Choose the day and time at which the key ends.' };
+  if (at.getTime() <= nowMs) return { fault: 'This time has passed; choose a later one, or disable the key.' };
+  return { at: at.toISOString() };
+}
+
+/** As the browser's field of date and time has it. */
+function localText(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

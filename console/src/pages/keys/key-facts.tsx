@@ -1,0 +1,85 @@
+/** Owns the facts of one key beside its name: whose it is, what it may do, and a rotation under way. */
+import type { ReactNode } from 'react';
+import { exactTime } from '../../lib/numbers.ts';
+import { rateWords } from '../../policy/caps-words.ts';
+import { When } from '../../ui/amounts.tsx';
+import { CopyIcon } from '../../ui/copy-button.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { type Key, SCOPES } from './key.ts';
+
+export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
+  const { caps } = apiKey;
+  const rates = rateWords(caps);
+  const budget = caps.budget_usd === null ? null : `$${caps.budget_usd} ${windowWords(caps.budget_window)}`;
+  return (
+    <Panel>
+      <dl className="grid sm:grid-cols-2 lg:grid-cols-3">
+        <Fact name="Id">
+          <span className="flex items-center gap-1">
+            <code className="truncate">{apiKey.id}</code>
+            <CopyIcon text={apiKey.id} what="key id" />
+          </span>
+        </Fact>
+        <Fact name="Owner">{apiKey.owner?.name ?? 'made on the command line'}</Fact>
+        <Fact name="Workspace">{apiKey.workspace}</Fact>
+        <Fact name="Models">
+          {apiKey.models === null ? 'every model of the workspace' : <code>{apiKey.models.join(', ')}</code>}
+        </Fact>
+        <Fact name="Limits">{[rates, budget].filter((words) => words !== null).join(' · ') || 'none of its own'}</Fact>
+        <Fact name="Addresses">{apiKey.ips === null ? 'everywhere' : <code>{apiKey.ips.join(', ')}</code>}</Fact>
+        <Fact name="May">
+          {SCOPES.filter(([scope]) => apiKey.scopes.includes(scope))
+            .map(([, name]) => name.toLowerCase())
+            .join(', ')}
+          {apiKey.strict ? '; strict translation' : ''}
+        </Fact>
+        <Fact name="Last used">
+          <When at={apiKey.last_used?.at ?? null} />
+          {apiKey.last_used?.client ? ` by ${apiKey.last_used.client}` : ''}
+        </Fact>
+        <Fact name="Expires">{apiKey.expires_at === null ? 'never' : `${exactTime(apiKey.expires_at)}`}</Fact>
+      </dl>
+    </Panel>
+  );
+}
+
+function windowWords(window: Key['caps']['budget_window']): string {
+  return window === null || window === 'total' ? 'in total' : `each ${window}`;
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0 px-4 py-2.5">
+      <dt className="text-sm text-ink-3">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </div>
+  );
+}
+
+/** Both secrets of a key, while the grace of a rotation lasts, and which is still in use. */
+export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
+  const { rotation } = apiKey;
+  if (rotation === null) return null;
+  return (
+    <section aria-label="Rotation" className="rounded-lg border border-line bg-panel">
+      <p className="border-b border-line px-4 py-2.5">
+        <span className="font-medium">Two secrets work.</span>{' '}
+        <span className="text-ink-2">
+          The old one ends <When at={rotation.ends_at} />
+          {rotation.old_used_at === null
+            ? '; nothing has used it since the rotation.'
+            : '; move what still uses it before then.'}
+        </span>
+      </p>
+      <dl className="grid sm:grid-cols-2">
+        <Fact name="New">
+          <code>tg_…{apiKey.last4}</code>, last used <When at={rotation.new_used_at} />
+        </Fact>
+        <Fact name="Old">
+          <code>{rotation.old_last4 === null ? 'not known' : `tg_…${rotation.old_last4}`}</code>, last used{' '}
+          <When at={rotation.old_used_at} />
+        </Fact>
+      </dl>
+    </section>
+  );
+}

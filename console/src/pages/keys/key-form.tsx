@@ -1,0 +1,183 @@
+/** Owns the fields of a key, for making one and for changing one. */
+import { useId } from 'react';
+import type { ApiError } from '../../lib/api.ts';
+import { CapsFields } from '../../policy/caps-fields.tsx';
+import { ModelsField } from '../../policy/models-field.tsx';
+import { type Faults, faultOf } from '../../policy/read.ts';
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { SCOPES } from './key.ts';
+import type { Expiry, KeyDraft } from './key-draft.ts';
+
+export const KEY_MEMBERS = [
+  'name',
+  'workspace',
+  'models',
+  'ips',
+  'scopes',
+  'expires_at',
+  'caps.rpm',
+  'caps.tpm',
+  'caps.concurrency',
+  'caps.budget_usd',
+] as const;
+
+const EXPIRIES: readonly (readonly [Expiry, string])[] = [
+  ['never', 'never'],
+  ['7d', 'in 7 days'],
+  ['30d', 'in 30 days'],
+  ['90d', 'in 90 days'],
+  ['365d', 'in a year'],
+  ['at', 'on a day…'],
+];
+
+interface KeyFormProps {
+  readonly account: string;
+  readonly workspaces: readonly string[];
+  readonly draft: KeyDraft;
+  readonly faults: Faults;
+  readonly error: ApiError | null;
+  readonly onChange: (draft: KeyDraft) => void;
+}
+
+export function KeyForm({ account, workspaces, draft, faults, error, onChange }: KeyFormProps) {
+  const fault = (member: string) => faultOf(faults, error, member);
+  return (
+    <div className="flex flex-col gap-6">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField
+          label="Name"
+          value={draft.name}
+          maxLength={100}
+          autoComplete="off"
+          placeholder="billing-api, ada’s laptop"
+          error={fault('name')}
+          onChange={({ target }) => onChange({ ...draft, name: target.value })}
+        />
+        <SelectField
+          label="Workspace"
+          value={draft.workspace}
+          error={fault('workspace')}
+          onChange={({ target }) => onChange({ ...draft, workspace: target.value })}
+        >
+          {workspaces.map((workspace) => (
+            <option key={workspace}>{workspace}</option>
+          ))}
+        </SelectField>
+      </div>
+      <ModelsField
+        account={account}
+        workspace={draft.workspace === '' ? null : draft.workspace}
+        draft={draft.models}
+        fault={fault('models')}
+        onChange={(models) => onChange({ ...draft, models })}
+      />
+      <FormPart title="Limits" hint="Those of its workspace and of the account hold besides.">
+        <CapsFields
+          draft={draft.caps}
+          faults={faults}
+          error={error}
+          onChange={(caps) => onChange({ ...draft, caps })}
+        />
+      </FormPart>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <SelectField
+          label="Expires"
+          value={draft.expiry}
+          error={draft.expiry === 'at' ? null : fault('expires_at')}
+          onChange={({ target }) => onChange({ ...draft, expiry: target.value as Expiry })}
+        >
+          {EXPIRIES.map(([expiry, words]) => (
+            <option key={expiry} value={expiry}>
+              {words}
+            </option>
+          ))}
+        </SelectField>
+        {draft.expiry === 'at' && (
+          <TextField
+            label="Day and time"
+            type="datetime-local"
+            value={draft.expiresAt}
+            error={fault('expires_at')}
+            onChange={({ target }) => onChange({ ...draft, expiresAt: target.value })}
+          />
+        )}
+      </div>
+      <TextField
+        label="Addresses it may be used from"
+        hint="Addresses and networks by commas, such as 10.0.0.0/8, 203.0.113.7. Empty: from everywhere."
+        placeholder="everywhere"
+        autoComplete="off"
+        spellCheck={false}
+        value={draft.ips}
+        error={fault('ips')}
+        onChange={({ target }) => onChange({ ...draft, ips: target.value })}
+      />
+      <Scopes draft={draft} fault={fault('scopes')} onChange={onChange} />
+      <CheckField
+        label="Strict translation"
+        hint="Refuses a call whose translation to the model’s own format would drop a member, instead of naming it in a header."
+        checked={draft.strict}
+        onChange={({ target }) => onChange({ ...draft, strict: target.checked })}
+      />
+    </div>
+  );
+}
+
+function FormPart({
+  title,
+  hint,
+  children,
+}: {
+  readonly title: string;
+  readonly hint: string;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-2">
+      <legend className="mb-2 flex flex-wrap items-baseline gap-x-2">
+        <span className="font-semibold">{title}</span>
+        <span className="text-sm text-ink-3">{hint}</span>
+      </legend>
+      {children}
+    </fieldset>
+  );
+}
+
+function Scopes({
+  draft,
+  fault,
+  onChange,
+}: {
+  readonly draft: KeyDraft;
+  readonly fault: string | null;
+  readonly onChange: (draft: KeyDraft) => void;
+}) {
+  const id = useId();
+  return (
+    <fieldset aria-describedby={fault === null ? undefined : id} className="flex min-w-0 flex-col gap-2">
+      <legend className="mb-2 font-medium">What it may do</legend>
+      {SCOPES.map(([scope, name, means]) => (
+        <CheckField
+          key={scope}
+          label={name}
+          hint={means}
+          checked={draft.scopes.includes(scope)}
+          aria-invalid={fault === null ? undefined : true}
+          onChange={({ target }) =>
+            onChange({
+              ...draft,
+              scopes: SCOPES.map(([one]) => one).filter((one) =>
+                one === scope ? target.checked : draft.scopes.includes(one),
+              ),
+            })
+          }
+        />
+      ))}
+      {fault !== null && (
+        <p id={id} className="text-sm text-red">
+          {fault}
+        </p>
+      )}
+    </fieldset>
+  );
+}

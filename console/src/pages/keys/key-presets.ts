@@ -1,0 +1,57 @@
+/** Owns the presets of new keys: sensible limits for four uses. What a person typed as name, workspace and models stays. */
+import type { KeyDraft } from './key-draft.ts';
+
+export interface KeyPreset {
+  readonly id: string;
+  readonly name: string;
+  readonly means: string;
+  readonly fills: Pick<KeyDraft, 'caps' | 'expiry' | 'scopes'>;
+}
+
+export const KEY_PRESETS: readonly KeyPreset[] = [
+  {
+    id: 'agent',
+    name: 'Coding agent',
+    means: 'One person’s agent with its sub-agents: $25 a day, for 90 days.',
+    fills: {
+      caps: { rpm: '120', tpm: '2000000', concurrency: '16', budget: '25', window: 'day' },
+      expiry: '90d',
+      scopes: ['inference'],
+    },
+  },
+  {
+    id: 'production',
+    name: 'Production',
+    means: 'A service: wide rates, $1,000 a month, no expiry.',
+    fills: {
+      caps: { rpm: '3000', tpm: '', concurrency: '500', budget: '1000', window: 'month' },
+      expiry: 'never',
+      scopes: ['inference'],
+    },
+  },
+  {
+    id: 'ci',
+    name: 'CI',
+    means: 'Tests that run often: $5 a day, 8 at once, for 90 days.',
+    fills: {
+      caps: { rpm: '60', tpm: '500000', concurrency: '8', budget: '5', window: 'day' },
+      expiry: '90d',
+      scopes: ['inference'],
+    },
+  },
+  {
+    id: 'trial',
+    name: 'Trial',
+    means: 'For trying it out: $5 in total, 2 at once, for 7 days.',
+    fills: {
+      caps: { rpm: '20', tpm: '100000', concurrency: '2', budget: '5', window: 'total' },
+      expiry: '7d',
+      scopes: ['inference'],
+    },
+  },
+];
+
+/** The draft with the preset's limits. */
+export function applyPreset(draft: KeyDraft, preset: KeyPreset): KeyDraft {
+  return { ...draft, ...preset.fills, expiresAt: '' };
+}

@@ -1,0 +1,91 @@
+/** Owns the question whether a key may call a model, answered with every reason. */
+import { type FormEvent, useId, useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { Reasons } from '../../policy/reasons.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL, Field } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonLine } from '../../ui/skeleton.tsx';
+
+interface Question {
+  readonly model: string;
+  readonly protocol: 'chat' | 'messages';
+}
+
+export function MayCall({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
+  const list = useId();
+  const [draft, setDraft] = useState<Question>({ model: '', protocol: 'chat' });
+  const [asked, setAsked] = useState<Question | null>(null);
+  const models = useReply('GET /accounts/{account}/model-matches', { path: { account }, query: { patterns: '*' } });
+  const answer = useReply(
+    'GET /accounts/{account}/keys/{key}/may-call',
+    { path: { account, key: apiKey }, query: asked ?? draft },
+    { enabled: asked !== null },
+  );
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    const model = draft.model.trim();
+    if (model !== '') setAsked({ ...draft, model });
+  }
+
+  return (
+    <Panel className="flex flex-col gap-3 p-4">
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+        <Field label="May it call" className="min-w-48 flex-1">
+          {(ids) => (
+            <input
+              {...ids}
+              list={list}
+              required
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="model"
+              className={`${CONTROL} font-mono`}
+              value={draft.model}
+              onChange={({ target }) => setDraft({ ...draft, model: target.value })}
+            />
+          )}
+        </Field>
+        <datalist id={list}>
+          {models.data?.models.map((model) => (
+            <option key={model} value={model} />
+          ))}
+        </datalist>
+        <Segmented
+          label="Format"
+          value={draft.protocol}
+          choices={[
+            ['chat', 'chat'],
+            ['messages', 'messages'],
+          ]}
+          onChoose={(protocol) => setDraft({ ...draft, protocol })}
+        />
+        <Button type="submit" busy={asked !== null && answer.isFetching}>
+          Ask
+        </Button>
+      </form>
+      {asked !== null && (
+        <div role="status" className="flex flex-col gap-2 border-t border-line pt-3">
+          {answer.error !== null && <ErrorNote error={answer.error} />}
+          {answer.data === undefined && answer.error === null && <SkeletonLine width={60} />}
+          {answer.data !== undefined && (
+            <>
+              <p className="flex items-center gap-2 text-read">
+                <Badge tone={answer.data.may ? 'good' : 'bad'}>{answer.data.may ? 'Yes' : 'No'}</Badge>
+                <span>
+                  {answer.data.may ? 'It may call' : 'It may not call'} <code>{asked.model}</code>
+                  {answer.data.may ? ', because:' : ':'}
+                </span>
+              </p>
+              <Reasons reasons={answer.data.reasons} label="Reasons" />
+            </>
+          )}
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,86 @@
+/** Owns the one time a key's secret is shown: it does not close by accident, and it goes with a snippet and a test. */
+import { useBlocker } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useSession } from '../../lib/session.ts';
+import { When } from '../../ui/amounts.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import type { Key } from './key.ts';
+import { SnippetChoice } from './snippet-choice.tsx';
+import { TryKey } from './try-key.tsx';
+
+interface RevealKeyProps {
+  readonly account: string;
+  readonly apiKey: Key;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) {
+  const session = useSession().data;
+  const [chosen, setChosen] = useState<string | null>(null);
+  const matches = useReply('GET /accounts/{account}/model-matches', {
+    path: { account },
+    query: { patterns: apiKey.models?.join(',') ?? '*', workspace: apiKey.workspace },
+  });
+  // Back, a link or closing the window would lose what is shown once.
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true });
+  const models = matches.data?.models ?? [];
+  const model = chosen ?? models[0] ?? '';
+  const { rotation } = apiKey;
+  return (
+    <Dialog
+      title={rotation === null ? `${apiKey.name} is ready` : `New secret of ${apiKey.name}`}
+      lead="Copy it now. It is shown once: Tollgate keeps only a hash of it."
+      wide
+      closable={false}
+      onClose={onClose}
+      footer={
+        <Button kind="primary" onClick={onClose}>
+          I have stored the key
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-5">
+        <div className="flex flex-wrap items-center gap-2 rounded-md border border-line-strong bg-sunken py-2 pr-2 pl-3">
+          <code className="min-w-0 flex-1 basis-60 break-all select-all">{secret}</code>
+          <CopyButton text={secret} what="key" />
+        </div>
+        {rotation !== null && (
+          <p className="text-read">
+            The old secret{rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} works until it ends{' '}
+            <When at={rotation.ends_at} />. The page of the key shows which of both is still in use.
+          </p>
+        )}
+        {apiKey.scopes.includes('inference') && (
+          <>
+            {models.length > 0 ? (
+              <SelectField
+                label="Model of the snippets"
+                value={model}
+                onChange={({ target }) => setChosen(target.value)}
+              >
+                {models.map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </SelectField>
+            ) : (
+              matches.data !== undefined && (
+                <p className="text-amber">The key may call no model now. Change its models, or add some.</p>
+              )
+            )}
+            {model !== '' && (
+              <>
+                <TryKey key={model} secret={secret} model={model} />
+                <SnippetChoice fill={{ url: session?.public_url ?? location.origin, model, key: secret }} />
+              </>
+            )}
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,45 @@
+/** Owns the choice among snippets and the chosen one to copy. */
+import { useState } from 'react';
+import type { Fill } from '../../snippets/snippet.ts';
+import { SNIPPETS } from '../../snippets/snippets.ts';
+import { classNames } from '../../ui/class-names.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+
+export function SnippetChoice({ fill }: { readonly fill: Fill }) {
+  const [id, setId] = useState(SNIPPETS[0]?.id);
+  const snippet = SNIPPETS.find((one) => one.id === id);
+  return (
+    <section aria-label="Snippets" className="flex flex-col gap-2">
+      <fieldset className="flex flex-wrap gap-1">
+        <legend className="sr-only">Client</legend>
+        {SNIPPETS.map((one) => (
+          <button
+            key={one.id}
+            type="button"
+            aria-pressed={one.id === id}
+            onClick={() => setId(one.id)}
+            className={classNames(
+              'h-7 rounded-sm px-2 transition-colors duration-120',
+              one.id === id
+                ? 'bg-accent-soft font-medium text-accent-strong'
+                : 'text-ink-2 hover:bg-hover hover:text-ink',
+            )}
+          >
+            {one.name}
+          </button>
+        ))}
+      </fieldset>
+      {snippet !== undefined && (
+        <>
+          {snippet.note !== null && <p className="text-sm text-ink-2">{snippet.note}</p>}
+          {snippet.parts(fill).map(({ what, text }) => (
+            <div key={what} className="flex min-w-0 flex-col gap-1">
+              <span className="text-sm text-ink-3">{what}</span>
+              <CodeBlock text={text} what={what} />
+            </div>
+          ))}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test';
+import { readAnswer } from './test-call.ts';
+
+test('the words of an answer', () => {
+  expect(readAnswer('{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}')).toEqual({
+    answer: 'Hello.',
+    message: null,
+  });
+});
+
+test('an answer of no words is one all the same', () => {
+  expect(readAnswer('{"choices":[{"message":{"content":null}}]}').answer).toBe('');
+});
+
+test('the words of a refusal', () => {
+  expect(readAnswer('{"error":{"message":"no such key","code":"unauthorized"}}')).toEqual({
+    answer: null,
+    message: 'no such key',
+  });
+});
+
+test.each(['', '<html>', 'null', '[]', '{"choices":[]}', '{"choices":7}'])('%j is neither', (text) => {
+  expect(readAnswer(text)).toEqual({ answer: null, message: null });
+});

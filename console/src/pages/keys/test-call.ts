@@ -1,0 +1,84 @@
+/** Owns one real call with a key from the browser: what was answered, how long it took, what it cost. Keeps nothing. */
+
+export type TestCall =
+  | {
+      readonly ok: true;
+      readonly answer: string;
+      readonly durationMs: number;
+      /** As the gateway says it; null: it did not. */
+      readonly costUsd: string | null;
+      readonly requestId: string | null;
+    }
+  | {
+      readonly ok: false;
+      /** 0: nothing answered. */
+      readonly status: number;
+      readonly message: string;
+      readonly durationMs: number;
+      readonly requestId: string | null;
+    };
+
+const TOKENS_MAX = 256;
+
+/** A short chat completion. It is charged like every call. */
+export async function testCall(key: string, model: string): Promise<TestCall> {
+  const startMs = performance.now();
+  const since = () => performance.now() - startMs;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch('/v1/chat/completions', {
+      method: 'POST',
+      // The key alone speaks: the session's cookie has no business at /v1.
+      credentials: 'omit',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model,
+        max_tokens: TOKENS_MAX,
+        messages: [{ role: 'user', content: 'Say hello in one short sentence.' }],
+      }),
+    });
+    text = await response.text();
+  } catch {
+    return {
+      ok: false,
+      status: 0,
+      message: 'The gateway does not answer. Is it running?',
+      durationMs: since(),
+      requestId: null,
+    };
+  }
+  const durationMs = since();
+  const requestId = response.headers.get('x-request-id');
+  const read = readAnswer(text);
+  if (!response.ok || read.answer === null) {
+    const message =
+      read.message ?? `The gateway answered with status ${response.status}, and not in the form of a chat completion.`;
+    return { ok: false, status: response.status, message, durationMs, requestId };
+  }
+  return {
+    ok: true,
+    answer: read.answer,
+    durationMs,
+    costUsd: response.headers.get('x-tollgate-cost-usd'),
+    requestId,
+  };
+}
+
+/** The words of a chat completion, or of its refusal; each null where it is not there. An answer of no words is empty text. */
+export function readAnswer(text: string): { answer: string | null; message: string | null } {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text);
+  } catch {
+    return { answer: null, message: null };
+  }
+  const { choices, error } = (reply ?? {}) as {
+    choices?: readonly { message?: { content?: unknown } }[];
+    error?: { message?: unknown };
+  };
+  const message = typeof error?.message === 'string' ? error.message : null;
+  const said = Array.isArray(choices) ? choices[0]?.message : undefined;
+  if (said === undefined) return { answer: null, message };
+  return { answer: typeof said.content === 'string' ? said.content : '', message };
+}

@@ -1,0 +1,76 @@
+/** Owns the snippets of coding agents. Shapes: the agents' own documentation, read 2026-11. */
+import { exportKey, quoted, rootUrl, type Snippet, shellText, versionUrl } from './snippet.ts';
+
+/** https://code.claude.com/docs/en/llm-gateway: the address without `/v1`, the key as a bearer token. */
+export const claudeCode: Snippet = {
+  id: 'claude-code',
+  name: 'Claude Code',
+  note: 'Unset ANTHROPIC_API_KEY where it is set: Claude Code would ask which of the two to use.',
+  parts: ({ url, model, key }) => [
+    {
+      what: 'In a shell',
+      text: [
+        `export ANTHROPIC_BASE_URL=${shellText(rootUrl(url))}`,
+        `export ANTHROPIC_AUTH_TOKEN=${shellText(key)}`,
+        `export ANTHROPIC_MODEL=${shellText(model)}`,
+        '# The model of its small tasks, such as titles',
+        `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellText(model)}`,
+        'claude',
+      ].join('\n'),
+    },
+  ],
+};
+
+/** Chat completions went out of Codex with 0.97 (https://github.com/openai/codex/pull/10157, 2026-02). */
+export const codex: Snippet = {
+  id: 'codex',
+  name: 'Codex',
+  note: 'Codex from 0.97 on speaks only the Responses API, which Tollgate does not serve yet. 0.94 is the last release known to speak chat completions, so the snippet installs that one.',
+  parts: (fill) => [
+    {
+      what: '~/.codex/config.toml',
+      text: [
+        `model = ${quoted(fill.model)}`,
+        'model_provider = "tollgate"',
+        '',
+        '[model_providers.tollgate]',
+        'name = "Tollgate"',
+        `base_url = ${quoted(versionUrl(fill.url))}`,
+        'env_key = "TOLLGATE_KEY"',
+        'wire_api = "chat"',
+      ].join('\n'),
+    },
+    {
+      what: 'In a shell',
+      text: ['npm install -g @openai/codex@0.94.0', exportKey(fill).text, 'codex'].join('\n'),
+    },
+  ],
+};
+
+/** https://opencode.ai/docs/providers: a provider of its own, by the AI SDK's package for this format. */
+export const openCode: Snippet = {
+  id: 'opencode',
+  name: 'OpenCode',
+  note: null,
+  parts: (fill) => [
+    {
+      what: 'opencode.json',
+      text: JSON.stringify(
+        {
+          $schema: 'https://opencode.ai/config.json',
+          provider: {
+            tollgate: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Tollgate',
+              options: { baseURL: versionUrl(fill.url), apiKey: '{env:TOLLGATE_KEY}' },
+              models: { [fill.model]: {} },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+    },
+    { what: 'In a shell', text: `${exportKey(fill).text}\nopencode -m ${shellText(`tollgate/${fill.model}`)}` },
+  ],
+};

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test';
+import { rootUrl, shellText, versionUrl } from './snippet.ts';
+import { SNIPPETS } from './snippets.ts';
+
+const FILL = { url: 'https://gw.example/', model: 'gpt-5-mini', key: 'tg_secret' };
+/** Names may hold what ends a text in each of the languages. */
+const ODD = { ...FILL, model: `it's "odd" $(x)\\` };
+
+function textOf(id: string, fill = FILL): string {
+  const snippet = SNIPPETS.find((one) => one.id === id);
+  if (snippet === undefined) throw new Error(`no snippet ${id}`);
+  return snippet
+    .parts(fill)
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+describe('snippets', () => {
+  test.each(SNIPPETS.map((snippet) => snippet.id))('%s holds address, model and key', (id) => {
+    const text = textOf(id);
+    expect(text).toContain('https://gw.example');
+    expect(text).toContain(FILL.model);
+    expect(text).toContain(FILL.key);
+    expect(text).not.toContain('.example//');
+    expect(text).not.toContain('/v1/v1');
+  });
+
+  test('clients of the messages format get the root address, those of chat the version', () => {
+    for (const id of ['claude-code', 'anthropic-ts', 'anthropic-python']) expect(textOf(id)).not.toContain('/v1');
+    for (const id of ['codex', 'opencode', 'openai-ts', 'openai-python', 'ai-sdk', 'langchain'])
+      expect(textOf(id)).toContain('https://gw.example/v1');
+  });
+
+  test('each has an id of its own', () => {
+    expect(new Set(SNIPPETS.map(({ id }) => id)).size).toBe(SNIPPETS.length);
+  });
+
+  test('the file of OpenCode is JSON, whatever the model is called', () => {
+    const file = SNIPPETS.find(({ id }) => id === 'opencode')?.parts(ODD)[0]?.text ?? '';
+    expect(Object.keys(JSON.parse(file).provider.tollgate.models)).toEqual([ODD.model]);
+  });
+
+  test('the file of Codex is TOML, whatever the model is called', () => {
+    const file = SNIPPETS.find(({ id }) => id === 'codex')?.parts(ODD)[0]?.text ?? '';
+    expect(Bun.TOML.parse(file)).toEqual({
+      model: ODD.model,
+      model_provider: 'tollgate',
+      model_providers: {
+        tollgate: {
+          name: 'Tollgate',
+          base_url: 'https://gw.example/v1',
+          env_key: 'TOLLGATE_KEY',
+          wire_api: 'chat',
+        },
+      },
+    });
+  });
+
+  test.each(['openai-ts', 'anthropic-ts', 'ai-sdk'])('%s is a program, whatever the model is called', (id) => {
+    const program = SNIPPETS.find((one) => one.id === id)?.parts(ODD)[1]?.text ?? '';
+    const compiled = new Bun.Transpiler({ loader: 'js' }).transformSync(program);
+    expect(compiled).toContain('TOLLGATE_KEY');
+  });
+
+  test('a shell reads the texts as they are', async () => {
+    const shell = Bun.spawn(['sh', '-c', `printf %s ${shellText(ODD.model)}`]);
+    expect(await new Response(shell.stdout).text()).toBe(ODD.model);
+    expect(shellText('https://gw.example/v1')).toBe('https://gw.example/v1');
+  });
+
+  test('curl sends JSON, whatever the model is called', async () => {
+    const command = textOf('curl', ODD).replace(/^curl /, 'printf "%s\\n" ');
+    const shell = Bun.spawn(['sh', '-c', command]);
+    const words = (await new Response(shell.stdout).text()).trim().split('\n');
+    expect(JSON.parse(words.at(-1) ?? '').model).toBe(ODD.model);
+    expect(words[2]).toBe('Authorization: Bearer tg_secret');
+  });
+});
+
+test('an address is taken with or without its end', () => {
+  for (const url of ['http://a', 'http://a/', 'http://a/v1', 'http://a/v1/']) {
+    expect(rootUrl(url)).toBe('http://a');
+    expect(versionUrl(url)).toBe('http://a/v1');
+  }
+});
