@@ -1,5 +1,181 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of limits: every rule with what it has left now, and a simulator. */
+import { Plus } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { CapsSheet } from './caps-sheet.tsx';
+import { RULE_COLUMNS, treeColumns } from './limit-columns.tsx';
+import { type LimitNode, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
+import { Simulator } from './simulator.tsx';
 
-export default function NamedPage() {
-  return <Page title="limits">{null}</Page>;
+/** How often the gauges are read. */
+const LIVE_MS = 2_000;
+
+export default function LimitsPage() {
+  const account = useAccount();
+  const [filters, setFilters] = useFilters();
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const { data, error, refetch } = useReply(
+    'GET /accounts/{account}/limits',
+    { path: { account: account.account } },
+    { everyMs: LIVE_MS },
+  );
+  const columns = useMemo(
+    () =>
+      treeColumns(closed, (subject) =>
+        setClosed((known) =>
+          known.has(subject) ? new Set([...known].filter((one) => one !== subject)) : new Set([...known, subject]),
+        ),
+      ),
+    [closed],
+  );
+  const mayWrite = account.may('limits.write');
+  const nodes = data?.nodes ?? [];
+  const rows = treeRows(nodes, { q: filters.q ?? '', ruledOnly: filters.only === 'ruled', closed });
+  const keys = nodes.filter(({ subject }) => subject.kind === 'key');
+  const open = nodes.find(({ subject }) => subjectKey(subject) === filters.open);
+  const added = filters.add === 'end_user' || filters.add === 'model' ? filters.add : null;
+  const openNode = (node: LimitNode) => setFilters({ open: subjectKey(node.subject) });
+
+  return (
+    <Page
+      title="Limits"
+      lead="What binds a call: the rules of its key, of its workspace and of the account, each with what is left of it at this moment."
+      filters={
+        data !== undefined && (
+          <>
+            <input
+              type="search"
+              aria-label="Name or id"
+              placeholder="Name or id"
+              className={`${CONTROL} sm:w-64`}
+              value={filters.q ?? ''}
+              onChange={({ target }) => setFilters({ q: target.value })}
+            />
+            <select
+              aria-label="Which rules"
+              className={`${CONTROL} w-auto`}
+              value={filters.only ?? ''}
+              onChange={({ target }) => setFilters({ only: target.value })}
+            >
+              <option value="">everything</option>
+              <option value="ruled">only what has a limit</option>
+            </select>
+          </>
+        )
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonRows />}
+      {data !== undefined && (
+        <>
+          {rows.length === 0 ? (
+            <Empty
+              title="Nothing matches the filters"
+              action={<Button onClick={() => setFilters({ q: undefined, only: undefined })}>Clear filters</Button>}
+            >
+              Every workspace and key is listed here, with a limit or without.
+            </Empty>
+          ) : (
+            <Table
+              label="Limits of the account, its workspaces and keys"
+              columns={columns}
+              rows={rows}
+              rowKey={({ node }) => subjectKey(node.subject)}
+              openKey={filters.open ?? null}
+              onOpen={({ node }) => openNode(node)}
+            />
+          )}
+          <Rules
+            title="End users"
+            empty="A rule for one person behind an application, by the name that calls give him: he alone is slowed down, not everybody."
+            act="Add end user"
+            rows={rulesOf(nodes, 'end_user')}
+            mayWrite={mayWrite}
+            onOpen={openNode}
+            onAdd={() => setFilters({ add: 'end_user' })}
+          />
+          <Rules
+            title="Models"
+            empty="A rule for one model, whoever calls it: to keep within what its provider allows, or a costly model small."
+            act="Add model"
+            rows={rulesOf(nodes, 'model')}
+            mayWrite={mayWrite}
+            onOpen={openNode}
+            onAdd={() => setFilters({ add: 'model' })}
+          />
+          {keys.length > 0 && (
+            <Section title="Simulator">
+              <Simulator account={account.account} keys={keys} />
+            </Section>
+          )}
+        </>
+      )}
+      {open !== undefined && (
+        <CapsSheet
+          key={subjectKey(open.subject)}
+          account={account.account}
+          kind={open.subject.kind}
+          node={open}
+          mayWrite={mayWrite}
+          onClose={() => setFilters({ open: undefined })}
+        />
+      )}
+      {added !== null && data !== undefined && (
+        <CapsSheet
+          key={added}
+          account={account.account}
+          kind={added}
+          node={null}
+          mayWrite={mayWrite}
+          onClose={() => setFilters({ add: undefined })}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface RulesProps {
+  readonly title: string;
+  readonly empty: string;
+  readonly act: string;
+  readonly rows: readonly LimitNode[];
+  readonly mayWrite: boolean;
+  readonly onOpen: (node: LimitNode) => void;
+  readonly onAdd: () => void;
+}
+
+function Rules({ title, empty, act, rows, mayWrite, onOpen, onAdd }: RulesProps) {
+  return (
+    <Section
+      title={title}
+      aside={
+        mayWrite && (
+          <Button icon={<Plus size={14} />} onClick={onAdd}>
+            {act}
+          </Button>
+        )
+      }
+    >
+      {rows.length === 0 ? (
+        <p className="text-ink-2">{empty}</p>
+      ) : (
+        <Table
+          label={`Limits of ${title.toLowerCase()}`}
+          columns={RULE_COLUMNS}
+          rows={rows}
+          rowKey={({ subject }) => subjectKey(subject)}
+          onOpen={onOpen}
+        />
+      )}
+    </Section>
+  );
 }

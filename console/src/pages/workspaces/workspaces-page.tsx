@@ -1,5 +1,132 @@
+/** Owns the page of workspaces: the table, and the sheet of one. */
+import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { rateWords } from '../../policy/caps-words.ts';
+import { modelsWords } from '../../policy/model-patterns.ts';
+import { Money, When } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import type { Workspace } from './workspace.ts';
+import { WorkspaceSheet } from './workspace-sheet.tsx';
 
-export default function NamedPage() {
-  return <Page title="workspaces">{null}</Page>;
+const COLUMNS: readonly Column<Workspace>[] = [
+  { id: 'id', head: 'Workspace', sortBy: ({ id }) => id, cell: ({ id }) => <span className="font-medium">{id}</span> },
+  {
+    id: 'keys',
+    head: 'Keys',
+    align: 'right',
+    sortBy: ({ keys }) => keys,
+    cell: ({ id, keys }) => (
+      <Link
+        to="/app/keys"
+        search={{ workspace: id } as never}
+        onClick={(event) => event.stopPropagation()}
+        aria-label={`${keys} keys of ${id}`}
+        className="text-accent underline underline-offset-2"
+      >
+        {keys}
+      </Link>
+    ),
+  },
+  {
+    id: 'month',
+    head: 'This month, USD',
+    align: 'right',
+    sortBy: ({ month_nano_usd }) => BigInt(month_nano_usd),
+    cell: ({ month_nano_usd }) => <Money nanoUsd={month_nano_usd} />,
+  },
+  {
+    id: 'models',
+    head: 'Models',
+    cell: ({ models }) =>
+      models === null ? (
+        <span className="text-ink-3">all</span>
+      ) : (
+        <code title={models.join('\n')}>{modelsWords(models)}</code>
+      ),
+  },
+  {
+    id: 'limits',
+    head: 'Limits',
+    cell: ({ caps }) => {
+      const words = [
+        caps.budget_usd === null
+          ? null
+          : `$${caps.budget_usd} ${caps.budget_window === 'total' ? 'in total' : `a ${caps.budget_window}`}`,
+        rateWords(caps),
+      ].filter((word) => word !== null);
+      return words.length === 0 ? <span className="text-ink-3">none</span> : words.join(' · ');
+    },
+  },
+  {
+    id: 'bodies',
+    head: 'What was said',
+    sortBy: ({ bodies }) => bodies,
+    cell: ({ bodies, bodies_days }) =>
+      bodies === 'off' ? (
+        <span className="text-ink-3">not kept</span>
+      ) : (
+        <Badge tone={bodies === 'all' ? 'attention' : 'neutral'}>
+          {bodies === 'all' ? 'all' : 'errors'}, {bodies_days} d
+        </Badge>
+      ),
+  },
+  {
+    id: 'made',
+    head: 'Made',
+    wideOnly: true,
+    sortBy: ({ created_at }) => created_at,
+    cell: ({ created_at }) => <When at={created_at} />,
+  },
+];
+
+export default function WorkspacesPage() {
+  const account = useAccount();
+  const [filters, setFilters] = useFilters();
+  const { data, error, refetch } = useReply('GET /accounts/{account}/workspaces', {
+    path: { account: account.account },
+  });
+  const mayWrite = account.may('workspaces.write');
+  const open = data?.workspaces.find(({ id }) => id === filters.open);
+  const close = () => setFilters({ open: undefined, add: undefined });
+  return (
+    <Page
+      title="Workspaces"
+      lead="Keys that belong together: a team, a product, an environment. The policy of a workspace holds for each of its keys."
+      action={
+        mayWrite && (
+          <Button kind="primary" icon={<Plus size={15} />} onClick={() => setFilters({ add: '1' })}>
+            Create workspace
+          </Button>
+        )
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonRows rows={3} />}
+      {data !== undefined && (
+        <Table
+          label="Workspaces"
+          columns={COLUMNS}
+          rows={data.workspaces}
+          rowKey={({ id }) => id}
+          openKey={filters.open ?? null}
+          {...(mayWrite ? { onOpen: ({ id }: Workspace) => setFilters({ open: id }) } : {})}
+        />
+      )}
+      {mayWrite && open !== undefined && (
+        <WorkspaceSheet key={open.id} account={account.account} workspace={open} onClose={close} />
+      )}
+      {mayWrite && filters.add === '1' && data !== undefined && (
+        <WorkspaceSheet account={account.account} workspace={null} onClose={close} />
+      )}
+    </Page>
+  );
 }

@@ -1,0 +1,91 @@
+/** Owns the columns of rules: each cap with its gauge. */
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { shortNumber } from '../../lib/numbers.ts';
+import type { Gauge } from '../../policy/caps-words.ts';
+import { subjectWord } from '../../policy/caps-words.ts';
+import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { type LimitNode, type LimitRow, subjectKey } from './limit-tree.ts';
+
+const SORTS: readonly (readonly [Gauge['sort'], string])[] = [
+  ['rpm', 'Requests a minute'],
+  ['tpm', 'Tokens a minute'],
+  ['concurrency', 'Calls at once'],
+  ['budget', 'Budget, USD'],
+];
+
+/** One column for each sort of cap, for rows that have a node. */
+export function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row>[] {
+  return SORTS.map(([sort, head]) => ({
+    id: sort,
+    head,
+    cell: (row) => {
+      const node = nodeOf(row);
+      const gauge = node.gauges.find((one) => one.sort === sort);
+      if (gauge !== undefined) return <GaugeBar gauge={gauge} />;
+      return <span className="text-ink-3">{capWords(node, sort) ?? 'no limit'}</span>;
+    },
+  }));
+}
+
+/** A cap without a gauge, of a subject that was never called. */
+function capWords({ caps }: LimitNode, sort: Gauge['sort']): string | null {
+  if (sort === 'budget') return caps.budget_usd === null ? null : `of $${caps.budget_usd}`;
+  const cap = caps[sort];
+  return cap === null ? null : `of ${shortNumber(cap)}`;
+}
+
+/** Pixels that each step down moves a name to the right. */
+const STEP_PX = 20;
+
+export function treeColumns(
+  closed: ReadonlySet<string>,
+  onToggle: (subject: string) => void,
+): readonly Column<LimitRow>[] {
+  return [
+    {
+      id: 'subject',
+      head: 'Rule of',
+      cell: ({ node, depth, children }) => {
+        const subject = subjectKey(node.subject);
+        const isClosed = closed.has(subject);
+        return (
+          <span className="flex min-w-40 items-center gap-1" style={{ paddingLeft: depth * STEP_PX }}>
+            {children > 0 ? (
+              <IconButton
+                label={`${isClosed ? 'Unfold' : 'Fold'} ${node.name}`}
+                aria-expanded={!isClosed}
+                className="size-6"
+                onClick={(event) => {
+                  event.stopPropagation();
+                  onToggle(subject);
+                }}
+              >
+                {isClosed ? <ChevronRight size={14} /> : <ChevronDown size={14} />}
+              </IconButton>
+            ) : (
+              <span className="w-6 shrink-0" />
+            )}
+            <span className="truncate font-medium">{node.name}</span>
+            <span className="text-sm text-ink-3">
+              {subjectWord(node.subject.kind)}
+              {isClosed && children > 0 ? `, ${children} below` : ''}
+            </span>
+          </span>
+        );
+      },
+    },
+    ...gaugeColumns<LimitRow>(({ node }) => node),
+  ];
+}
+
+export const RULE_COLUMNS: readonly Column<LimitNode>[] = [
+  {
+    id: 'subject',
+    head: 'Rule of',
+    sortBy: ({ name }) => name,
+    cell: ({ subject }) => <code className="font-medium">{subject.id}</code>,
+  },
+  ...gaugeColumns<LimitNode>((node) => node),
+];

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test';
+import { type LimitNode, rulesOf, treeRows } from './limit-tree.ts';
+
+const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+function node(
+  kind: LimitNode['subject']['kind'],
+  id: string,
+  parent: string | null,
+  rpm: number | null = null,
+): LimitNode {
+  return { subject: { kind, id }, name: id, parent, caps: { ...NO_CAPS, rpm }, gauges: [] };
+}
+// The account and a workspace of it have the same id, as they do at first.
+const NODES = [
+  node('key', 'k2', 'tests', 60),
+  node('workspace', 'default', 'default'),
+  node('workspace', 'tests', 'default'),
+  node('account', 'default', null),
+  node('key', 'k1', 'default'),
+  node('end_user', 'u1', null, 5),
+  node('model', 'default', null, 9),
+];
+const ALL = { q: '', ruledOnly: false, closed: new Set<string>() };
+const shape = (filter: Partial<typeof ALL>) =>
+  treeRows(NODES, { ...ALL, ...filter }).map(
+    ({ node: { subject }, depth }) => `${depth} ${subject.kind} ${subject.id}`,
+  );
+
+describe('the tree of limits', () => {
+  test('keys stand below their workspace, workspaces below the account', () => {
+    expect(shape({})).toEqual([
+      '0 account default',
+      '1 workspace default',
+      '2 key k1',
+      '1 workspace tests',
+      '2 key k2',
+    ]);
+  });
+
+  test('what is folded away is not there, but counted', () => {
+    expect(shape({ closed: new Set(['workspace default', 'workspace tests']) })).toEqual([
+      '0 account default',
+      '1 workspace default',
+      '1 workspace tests',
+    ]);
+    expect(treeRows(NODES, ALL)[1]?.children).toBe(1);
+  });
+
+  test('a filter keeps what stands above a match, folded or not', () => {
+    expect(shape({ q: 'K2', closed: new Set(['workspace tests']) })).toEqual([
+      '0 account default',
+      '1 workspace tests',
+      '2 key k2',
+    ]);
+    expect(shape({ ruledOnly: true })).toEqual(['0 account default', '1 workspace tests', '2 key k2']);
+    expect(shape({ q: 'no such' })).toEqual([]);
+  });
+
+  test('end users and models are not in the tree', () => {
+    expect(rulesOf(NODES, 'end_user').map(({ subject }) => subject.id)).toEqual(['u1']);
+    expect(rulesOf(NODES, 'model').map(({ subject }) => subject.id)).toEqual(['default']);
+  });
+});

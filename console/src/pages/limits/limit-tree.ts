@@ -1,0 +1,61 @@
+/** Owns the tree of an account's rules as rows: account, its workspaces, their keys. End users and models stand beside it. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+
+export type LimitNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
+type Kind = LimitNode['subject']['kind'];
+
+export interface LimitRow {
+  readonly node: LimitNode;
+  /** 0: the account. */
+  readonly depth: number;
+  readonly children: number;
+}
+
+/** One subject among all: an account, a workspace and a model may have the same id. */
+export function subjectKey({ kind, id }: LimitNode['subject']): string {
+  return `${kind} ${id}`;
+}
+
+export interface TreeFilter {
+  /** In a name or id. */
+  readonly q: string;
+  /** Only what has a rule, and what stands above it. */
+  readonly ruledOnly: boolean;
+  /** By `subjectKey`: their children are folded away, unless a filter is on. */
+  readonly closed: ReadonlySet<string>;
+}
+
+const BELOW: Readonly<Record<string, Kind>> = { account: 'workspace', workspace: 'key' };
+
+export function treeRows(nodes: readonly LimitNode[], { q, ruledOnly, closed }: TreeFilter): readonly LimitRow[] {
+  const word = q.trim().toLowerCase();
+  const isFiltered = word !== '' || ruledOnly;
+  const matches = (node: LimitNode) =>
+    (!ruledOnly || hasRule(node)) && `${node.name} ${node.subject.id}`.toLowerCase().includes(word);
+  const rows: LimitRow[] = [];
+  const byParent = Map.groupBy(nodes, (node) => `${node.subject.kind} in ${node.parent}`);
+
+  /** Whether the node or one below it is shown. */
+  function add(node: LimitNode, depth: number): boolean {
+    const children = byParent.get(`${BELOW[node.subject.kind]} in ${node.subject.id}`) ?? [];
+    const place = rows.length;
+    rows.push({ node, depth, children: children.length });
+    const isOpen = isFiltered || !closed.has(subjectKey(node.subject));
+    const hasShown = isOpen ? children.map((child) => add(child, depth + 1)).some(Boolean) : false;
+    const isShown = !isFiltered || matches(node) || hasShown;
+    if (!isShown) rows.splice(place, 1);
+    return isShown;
+  }
+
+  for (const node of nodes) if (node.subject.kind === 'account') add(node, 0);
+  return rows;
+}
+
+/** The rules of end users, or of models. */
+export function rulesOf(nodes: readonly LimitNode[], kind: 'end_user' | 'model'): readonly LimitNode[] {
+  return nodes.filter(({ subject }) => subject.kind === kind);
+}
+
+function hasRule({ caps }: LimitNode): boolean {
+  return [caps.rpm, caps.tpm, caps.concurrency, caps.budget_usd].some((cap) => cap !== null);
+}

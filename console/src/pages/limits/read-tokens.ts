@@ -1,0 +1,11 @@
+/** Owns reading a count of tokens as it is typed. */
+
+const TOKENS_MAX = 100_000_000;
+
+/** Undefined: no whole number from `least` to a hundred million. Separators are read over. */
+export function readTokens(text: string, least: number): number | undefined {
+  const digits = text.replace(/[\s,_]/g, '');
+  if (!/^\d{1,9}$/.test(digits)) return undefined;
+  const count = Number(digits);
+  return count >= least && count <= TOKENS_MAX ? count : undefined;
+}

@@ -1,0 +1,132 @@
+/** Owns trying out what a call would meet, without making it. */
+import { type FormEvent, useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import { Reasons } from '../../policy/reasons.tsx';
+import { Money } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import type { LimitNode } from './limit-tree.ts';
+import { readTokens } from './read-tokens.ts';
+
+interface SimulatorProps {
+  readonly account: string;
+  readonly keys: readonly LimitNode[];
+}
+
+export function Simulator({ account, keys }: SimulatorProps) {
+  const [key, setKey] = useState(keys[0]?.subject.id ?? '');
+  const [model, setModel] = useState('');
+  const [endUser, setEndUser] = useState('');
+  const [input, setInput] = useState('1000');
+  const [most, setMost] = useState('');
+  const [stream, setStream] = useState(true);
+  const [isRead, setIsRead] = useState(false);
+  const simulate = useAct('POST /accounts/{account}/limits/simulate');
+  const inputTokens = readTokens(input, 0);
+  const maxTokens = most.trim() === '' ? null : readTokens(most, 1);
+  const fault = (member: string) => memberError(simulate.error, member);
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    setIsRead(true);
+    if (model.trim() === '' || inputTokens === undefined || maxTokens === undefined) return;
+    simulate.mutate({
+      path: { account },
+      body: {
+        key,
+        model: model.trim(),
+        end_user: endUser.trim() === '' ? null : endUser.trim(),
+        input_tokens: inputTokens,
+        max_tokens: maxTokens,
+        stream,
+      },
+    });
+  }
+
+  return (
+    <Panel className="grid grid-cols-1 gap-5 p-4 lg:grid-cols-2">
+      <form onSubmit={submit} noValidate className="grid grid-cols-1 content-start gap-3 xs:grid-cols-2">
+        <SelectField label="Key" value={key} error={fault('key')} onChange={({ target }) => setKey(target.value)}>
+          {keys.map(({ subject, name }) => (
+            <option key={subject.id} value={subject.id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label="Model"
+          autoComplete="off"
+          spellCheck={false}
+          value={model}
+          error={isRead && model.trim() === '' ? 'Name the model that would be called.' : fault('model')}
+          onChange={({ target }) => setModel(target.value)}
+        />
+        <TextField
+          label="Input tokens"
+          inputMode="numeric"
+          value={input}
+          error={
+            isRead && inputTokens === undefined
+              ? 'A whole number up to 100,000,000 is expected.'
+              : fault('input_tokens')
+          }
+          onChange={({ target }) => setInput(target.value)}
+        />
+        <TextField
+          label="max_tokens"
+          placeholder="not given"
+          inputMode="numeric"
+          value={most}
+          error={
+            isRead && maxTokens === undefined ? 'A whole number from 1 is expected, or nothing.' : fault('max_tokens')
+          }
+          onChange={({ target }) => setMost(target.value)}
+        />
+        <TextField
+          label="End user"
+          placeholder="none"
+          autoComplete="off"
+          value={endUser}
+          error={fault('end_user')}
+          onChange={({ target }) => setEndUser(target.value)}
+        />
+        <CheckField
+          label="As a stream"
+          className="xs:mt-6"
+          checked={stream}
+          onChange={({ target }) => setStream(target.checked)}
+        />
+        <div className="xs:col-span-2">
+          <Button type="submit" busy={simulate.isPending}>
+            Simulate
+          </Button>
+        </div>
+      </form>
+      <div role="status" className="min-w-0 lg:border-l lg:border-line lg:pl-5">
+        {simulate.error !== null && <ErrorNote error={simulate.error} />}
+        {simulate.data === undefined && simulate.error === null && (
+          <p className="text-read text-ink-2">
+            Each limit in the order in which a call meets it, and the money that would be held for it. Nothing is sent
+            and nothing is taken.
+          </p>
+        )}
+        {simulate.data !== undefined && simulate.error === null && (
+          <div className="flex flex-col gap-3">
+            <p className="flex flex-wrap items-center gap-2 text-read">
+              <Badge tone={simulate.data.admitted ? 'good' : 'bad'}>
+                {simulate.data.admitted ? 'Admitted' : 'Refused'}
+              </Badge>
+              <span>
+                <Money nanoUsd={simulate.data.hold_nano_usd} exact /> would be held.
+              </span>
+            </p>
+            <Reasons reasons={simulate.data.steps} label="What the call meets" />
+          </div>
+        )}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,138 @@
+/** Owns the sheet in which a workspace is made or its policy is changed. */
+import { useId, useState } from 'react';
+import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract.ts';
+import { useAct } from '../../lib/queries.ts';
+import { CAPS_MEMBERS } from '../../policy/caps-draft.ts';
+import { CapsFields } from '../../policy/caps-fields.tsx';
+import { ModelsField } from '../../policy/models-field.tsx';
+import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
+import { Button } from '../../ui/button.tsx';
+import { Sheet } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { BODIES, draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
+
+const READS: readonly ConsoleRoute[] = [
+  'GET /accounts/{account}/workspaces',
+  'GET /accounts/{account}/limits',
+  'GET /accounts/{account}/keys',
+  'GET /accounts/{account}/model-matches',
+];
+
+interface WorkspaceSheetProps {
+  readonly account: string;
+  /** Null: a new one. */
+  readonly workspace: Workspace | null;
+  readonly onClose: () => void;
+}
+
+export function WorkspaceSheet({ account, workspace, onClose }: WorkspaceSheetProps) {
+  const form = useId();
+  const [draft, setDraft] = useState(() => draftWorkspace(workspace));
+  const [faults, setFaults] = useState<Faults>({});
+  const create = useAct('POST /accounts/{account}/workspaces', READS);
+  const change = useAct('PATCH /accounts/{account}/workspaces/{workspace}', READS);
+  const { error, isPending } = workspace === null ? create : change;
+  const rest = restOf(error, [...CAPS_MEMBERS, 'id', 'models', 'bodies_days']);
+  const fault = (member: string) => faultOf(faults, error, member);
+
+  function submit(element: HTMLFormElement): void {
+    const read = readWorkspace(draft);
+    setFaults('faults' in read ? read.faults : {});
+    if ('faults' in read) {
+      focusFirstFault(element);
+      return;
+    }
+    const after = {
+      onSuccess: ({ id }: Workspace) => {
+        toast({
+          text: workspace === null ? `The workspace ${id} is made.` : `${id} is changed. It binds the next call.`,
+        });
+        onClose();
+      },
+      onError: () => focusFirstFault(element),
+    };
+    const { id, ...policy } = read.value;
+    if (workspace === null) create.mutate({ path: { account }, body: { id, ...policy } }, after);
+    else change.mutate({ path: { account, workspace: workspace.id }, body: policy }, after);
+  }
+
+  return (
+    <Sheet
+      title={workspace === null ? 'Create workspace' : workspace.id}
+      lead="Its policy holds for every key in it."
+      wide={false}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={form} busy={isPending}>
+            {workspace === null ? 'Create workspace' : 'Save changes'}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        noValidate
+        className="flex flex-col gap-6"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(event.currentTarget);
+        }}
+      >
+        {workspace === null && (
+          <TextField
+            label="Id"
+            hint="It stands in records and in the statement, and cannot be changed."
+            placeholder="research"
+            autoComplete="off"
+            spellCheck={false}
+            value={draft.id}
+            error={fault('id')}
+            onChange={({ target }) => setDraft({ ...draft, id: target.value })}
+          />
+        )}
+        <ModelsField
+          account={account}
+          workspace={null}
+          draft={draft.models}
+          fault={fault('models')}
+          onChange={(models) => setDraft({ ...draft, models })}
+        />
+        <fieldset className="flex min-w-0 flex-col gap-2">
+          <legend className="mb-2 font-semibold">Limits of all its keys together</legend>
+          <CapsFields
+            draft={draft.caps}
+            faults={faults}
+            error={error}
+            onChange={(caps) => setDraft({ ...draft, caps })}
+          />
+        </fieldset>
+        <fieldset className="flex min-w-0 flex-col gap-3">
+          <legend className="mb-2 font-semibold">What was said</legend>
+          <Segmented
+            label="Keep what was said"
+            value={draft.bodies}
+            choices={BODIES.map(([bodies, name]) => [bodies, name] as const)}
+            onChoose={(bodies) => setDraft({ ...draft, bodies })}
+          />
+          <p className="text-ink-2">{BODIES.find(([bodies]) => bodies === draft.bodies)?.[2]}</p>
+          <TextField
+            label="Kept for, days"
+            inputMode="numeric"
+            className="max-w-40"
+            hint="Then it is deleted; records and costs stay."
+            disabled={draft.bodies === 'off'}
+            value={draft.days}
+            error={fault('bodies_days')}
+            onChange={({ target }) => setDraft({ ...draft, days: target.value })}
+          />
+        </fieldset>
+        {rest !== null && <ErrorNote error={rest} />}
+      </form>
+    </Sheet>
+  );
+}

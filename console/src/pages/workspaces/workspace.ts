@@ -1,0 +1,62 @@
+/** Owns what the page of workspaces knows of one beside what the API says: its draft, and what a policy of bodies means. */
+import type { Body, Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
+import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';
+import type { Read } from '../../policy/read.ts';
+
+export type Workspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
+export type WorkspaceBody = Body<'POST /accounts/{account}/workspaces'>;
+export type Bodies = Workspace['bodies'];
+
+export const BODIES: readonly (readonly [Bodies, name: string, means: string])[] = [
+  ['off', 'Off', 'Nothing of what is said is kept: records have counts, costs and times only.'],
+  [
+    'errors',
+    'Errors',
+    'What was said is kept of calls that failed, to find out why; of calls that succeeded nothing is.',
+  ],
+  [
+    'all',
+    'All',
+    'What was said is kept of every call, prompts and answers, personal data in them too. Members who may read content see it in the logs.',
+  ],
+];
+
+export interface WorkspaceDraft {
+  readonly id: string;
+  readonly models: ModelsDraft;
+  readonly bodies: Bodies;
+  readonly days: string;
+  readonly caps: CapsDraft;
+}
+
+const DAYS_MAX = 3_650;
+const DAYS_FIRST = 30;
+
+/** Null: a new one. */
+export function draftWorkspace(workspace: Workspace | null): WorkspaceDraft {
+  return {
+    id: workspace?.id ?? '',
+    models: draftModels(workspace?.models ?? null),
+    bodies: workspace?.bodies ?? 'off',
+    days: String(workspace?.bodies_days ?? DAYS_FIRST),
+    caps: draftCaps(
+      workspace?.caps ?? { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
+    ),
+  };
+}
+
+export function readWorkspace(draft: WorkspaceDraft): Read<WorkspaceBody> {
+  const caps = readCaps(draft.caps);
+  const models = readModels(draft.models);
+  const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
+  const id = draft.id.trim();
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(id))
+    faults.id = 'Up to 64 lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit.';
+  if (models.fault !== null) faults.models = models.fault;
+  const days = /^\d{1,4}$/.test(draft.days.trim()) ? Number(draft.days) : 0;
+  if (days < 1 || days > DAYS_MAX)
+    faults.bodies_days = `“${draft.days.trim()}” is not a number of days from 1 to 3,650.`;
+  if (Object.keys(faults).length > 0 || 'faults' in caps) return { faults };
+  return { value: { id, models: models.models, bodies: draft.bodies, bodies_days: days, caps: caps.value } };
+}
