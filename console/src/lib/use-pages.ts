@@ -1,5 +1,10 @@
 /** Owns lists that come page by page: each reply names where the next one begins. */
-import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+} from '@tanstack/react-query';
 import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract.ts';
 import { type ApiError, type Ask, ask } from './api.ts';
 
@@ -7,7 +12,10 @@ type Paged = {
   [Route in ConsoleRoute & `GET ${string}`]: Reply<Route> extends { readonly next: string | null } ? Route : never;
 }[ConsoleRoute & `GET ${string}`];
 
-/** The pages read so far. `askAt` makes the request for a cursor; undefined: the first page. `given` tells lists apart. */
+/**
+ * The pages read so far. `askAt` makes the request for a cursor; undefined: the first page. `given` tells lists apart; the
+ * one that was shown stays until the next is there.
+ */
 export function usePages<Route extends Paged>(
   route: Route,
   given: unknown,
@@ -22,6 +30,7 @@ export function usePages<Route extends Paged>(
   >({
     queryKey: [route, 'pages', given],
     queryFn: ({ pageParam, signal }) => ask(route, askAt(pageParam), signal),
+    placeholderData: keepPreviousData,
     initialPageParam: undefined,
     getNextPageParam: (last) => (last as { readonly next: string | null }).next ?? undefined,
   });

@@ -1,5 +1,76 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of money: what the account has, its ledger, and for the house every account. */
+import { useState } from 'react';
+import { RangeDownload } from '../../csv/range-download.tsx';
+import { addressOf } from '../../lib/api.ts';
+import { useFilters } from '../../lib/search.ts';
+import { type Permission, useAccount, useSession } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { AccountFigures } from './account-figures.tsx';
+import { AccountsSection } from './accounts-section.tsx';
+import { LedgerTable, useLedger } from './ledger-table.tsx';
+import { type MoneyAct, MoneyDialog } from './money-dialog.tsx';
 
-export default function NamedPage() {
-  return <Page title="billing">{null}</Page>;
+export default function BillingPage() {
+  const { account } = useAccount();
+  const grants = useSession().data?.accounts ?? [];
+  // What is the house's is held in its own account, and counts on the pages of every other.
+  const mayHouse = (permission: Permission) => grants.some(({ permissions }) => permissions.includes(permission));
+  const [filters, setFilters] = useFilters();
+  const [money, setMoney] = useState<MoneyAct | null>(null);
+  const kind = filters.kind === 'all' ? 'all' : 'money';
+  const pages = useLedger(account, kind);
+  const current = pages.data?.pages[0]?.account;
+  return (
+    <Page
+      title="Billing"
+      lead="What the account has and what it was charged, to the last nano-dollar."
+      action={
+        <>
+          <RangeDownload
+            name="Statement CSV"
+            lead="Every entry of the ledger that moved money, with the sums of the days."
+            urlOf={(range) => addressOf('GET /accounts/{account}/billing.csv', { path: { account }, query: range }).url}
+          />
+          {mayHouse('house.write') && current !== undefined && (
+            <>
+              <Button onClick={() => setMoney('correct')}>Correct…</Button>
+              <Button kind="primary" onClick={() => setMoney('topup')}>
+                Top up
+              </Button>
+            </>
+          )}
+        </>
+      }
+    >
+      {current === undefined && pages.error !== null && (
+        <ErrorNote error={pages.error} onRetry={() => void pages.refetch()} />
+      )}
+      {current === undefined && pages.error === null && <SkeletonPanel heightPx={96} />}
+      {current !== undefined && <AccountFigures account={current} />}
+      <Section
+        title="Ledger"
+        aside={
+          <Segmented
+            label="Entries"
+            value={kind}
+            choices={[
+              ['money', 'Money'],
+              ['all', 'All entries'],
+            ]}
+            onChoose={(choice) => setFilters({ kind: choice === 'money' ? undefined : choice })}
+          />
+        }
+      >
+        <LedgerTable pages={pages} />
+      </Section>
+      {mayHouse('house.read') && <AccountsSection mayWrite={mayHouse('house.write')} />}
+      {money !== null && current !== undefined && (
+        <MoneyDialog act={money} account={current} onClose={() => setMoney(null)} />
+      )}
+    </Page>
+  );
 }

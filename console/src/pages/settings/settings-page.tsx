@@ -1,5 +1,143 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of settings: the account's time zone, what is kept for how long, and how the installation is set up. */
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { exactTime } from '../../lib/numbers.ts';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Page, Panel, Section } from '../../ui/page.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { timeZones } from './time-zones.ts';
 
-export default function NamedPage() {
-  return <Page title="settings">{null}</Page>;
+type Settings = Reply<'GET /accounts/{account}/settings'>;
+
+export default function SettingsPage() {
+  const account = useAccount();
+  const { data, error, refetch } = useReply('GET /accounts/{account}/settings', { path: { account: account.account } });
+  return (
+    <Page title="Settings" lead="What is kept and for how long, and how this installation is set up.">
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <>
+          <SkeletonPanel heightPx={120} />
+          <SkeletonPanel heightPx={160} />
+        </>
+      )}
+      {data !== undefined && (
+        <>
+          <Section title="Time zone">
+            <TimeZone key={data.account.time_zone} settings={data} mayWrite={account.may('settings.write')} />
+          </Section>
+          <Section title="What is kept">
+            <Facts>
+              <Fact name="Records of calls">
+                {data.records_days === null ? 'kept always' : `kept for ${data.records_days} days`}: who called what,
+                counts, costs and times.
+              </Fact>
+              <Fact name="The ledger">kept always; no entry can be changed or taken out.</Fact>
+              <Fact name="What was said">
+                is the policy of each{' '}
+                <Link to="/app/workspaces" className="text-accent underline underline-offset-2">
+                  workspace
+                </Link>
+                : nothing, failed calls, or all, for as many days as it says.
+              </Fact>
+            </Facts>
+          </Section>
+          <Section title="Account">
+            <Facts>
+              <Fact name="Id">
+                <code>{data.account.id}</code>
+              </Fact>
+              {data.name !== null && <Fact name="Name">{data.name}</Fact>}
+              <Fact name="Pays">{data.account.mode}</Fact>
+              <Fact name="Mark-up">{data.account.mark_up_percent} %</Fact>
+              <Fact name="Made">{exactTime(data.account.created_at)}</Fact>
+            </Facts>
+          </Section>
+          {data.facts.length > 0 && (
+            <Section title="Installation">
+              <Facts>
+                {data.facts.map(({ name, text }) => (
+                  <Fact key={name} name={name}>
+                    <code className="break-all">{text}</code>
+                  </Fact>
+                ))}
+              </Facts>
+            </Section>
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonly mayWrite: boolean }) {
+  const current = settings.account.time_zone;
+  const [zone, setZone] = useState(current);
+  const change = useAct('PATCH /accounts/{account}/settings', [
+    'GET /accounts/{account}/settings',
+    'GET /accounts/{account}/limits',
+    'GET /accounts/{account}/usage',
+    'GET /accounts/{account}/home',
+  ]);
+  const fault = memberError(change.error, 'time_zone');
+  return (
+    <Panel className="flex flex-col gap-3 p-4">
+      <form
+        className="flex flex-wrap items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate(
+            { path: { account: settings.account.id }, body: { time_zone: zone } },
+            { onSuccess: () => toast({ text: `Days now begin at midnight in ${zone}.` }) },
+          );
+        }}
+      >
+        <SelectField
+          label="Days begin at midnight in"
+          className="w-64"
+          disabled={!mayWrite}
+          value={zone}
+          error={fault}
+          onChange={({ target }) => setZone(target.value)}
+        >
+          {timeZones(current).map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+        {mayWrite && (
+          <Button kind="primary" type="submit" disabled={zone === current} busy={change.isPending}>
+            Save time zone
+          </Button>
+        )}
+      </form>
+      <p className="text-ink-2">
+        Budgets of a day, week or month begin anew then, and usage is summed by these days. Times on the pages are shown
+        in your browser’s own zone.
+      </p>
+      {change.error !== null && fault === null && <ErrorNote error={change.error} />}
+    </Panel>
+  );
+}
+
+function Facts({ children }: { readonly children: ReactNode }) {
+  return (
+    <Panel>
+      <dl>{children}</dl>
+    </Panel>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="grid gap-x-6 border-b border-line px-4 py-2 last:border-0 sm:grid-cols-[180px_1fr]">
+      <dt className="text-ink-2">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </div>
+  );
 }

@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test';
+import { changesOf } from './audit-changes.ts';
+
+test('what changed, member by member, and nothing else', () => {
+  expect(
+    changesOf({
+      before: { name: 'web', caps: { rpm: 60, tpm: null }, models: ['a'] },
+      after: { name: 'web', caps: { rpm: 120, tpm: null }, models: ['a', 'b'] },
+    }),
+  ).toEqual([
+    { member: 'caps.rpm', before: '60', after: '120' },
+    { member: 'models', before: '["a"]', after: '["a","b"]' },
+  ]);
+});
+
+test('what is made has no before, what is gone no after', () => {
+  expect(changesOf({ before: null, after: { name: 'web' } })).toEqual([{ member: 'name', before: null, after: 'web' }]);
+  expect(changesOf({ before: { name: 'web', old: {} }, after: null })).toEqual([
+    { member: 'name', before: 'web', after: null },
+    { member: 'old', before: '{}', after: null },
+  ]);
+  expect(changesOf({ before: null, after: null })).toEqual([]);
+});
+
+test('a member that became null changed; an empty text is not a missing one', () => {
+  expect(changesOf({ before: { note: 'x', a: '' }, after: { note: null } })).toEqual([
+    { member: 'note', before: 'x', after: 'null' },
+    { member: 'a', before: '', after: null },
+  ]);
+});

@@ -1,0 +1,89 @@
+/** Owns the sheet of one act: who did it to what, from where, and the difference it made. */
+import { exactTime } from '../../lib/numbers.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyIcon } from '../../ui/copy-button.tsx';
+import { Sheet } from '../../ui/dialog.tsx';
+import { type AuditEntry, type Change, changesOf } from './audit-changes.ts';
+import { actorWords } from './audit-words.ts';
+
+interface AuditSheetProps {
+  readonly entry: AuditEntry;
+  /** Filters the list by who, or by what. */
+  readonly onFilter: (filter: { actor?: string; subject?: string }) => void;
+  readonly onClose: () => void;
+}
+
+export function AuditSheet({ entry, onFilter, onClose }: AuditSheetProps) {
+  const changes = changesOf(entry);
+  return (
+    <Sheet
+      title={entry.act}
+      lead={<time dateTime={entry.at}>{exactTime(entry.at)}</time>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={() => onFilter({ actor: entry.actor.id })}>All by {entry.actor.name}</Button>
+          <Button onClick={() => onFilter({ subject: entry.subject.id })}>All about this {entry.subject.kind}</Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-5">
+        <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-1.5">
+          <dt className="text-ink-3">Who</dt>
+          <dd className="min-w-0 break-words">{actorWords(entry.actor)}</dd>
+          <dt className="text-ink-3">To</dt>
+          <dd className="flex min-w-0 items-center gap-1">
+            {entry.subject.kind} <code className="truncate">{entry.subject.id}</code>
+            <CopyIcon text={entry.subject.id} what="id" />
+          </dd>
+          <dt className="text-ink-3">From</dt>
+          <dd>{entry.address === null ? 'this machine' : <code>{entry.address}</code>}</dd>
+          <dt className="text-ink-3">Entry</dt>
+          <dd className="figures">{entry.seq}</dd>
+        </dl>
+        {changes.length === 0 ? (
+          <p className="text-ink-2">The act has no members to compare.</p>
+        ) : (
+          <ul aria-label="Difference" className="flex flex-col rounded-lg border border-line">
+            {changes.map((change) => (
+              <ChangeRow key={change.member} change={change} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </Sheet>
+  );
+}
+
+function ChangeRow({ change }: { readonly change: Change }) {
+  return (
+    <li className="flex min-w-0 flex-col gap-1 border-b border-line px-3 py-2 last:border-0">
+      <code className="text-ink-2">{change.member}</code>
+      <div className="grid gap-1 font-mono text-sm sm:grid-cols-2 sm:gap-3">
+        <Side sign="−" label="before" text={change.before} tone="bg-red-soft" />
+        <Side sign="+" label="after" text={change.after} tone="bg-green-soft" />
+      </div>
+    </li>
+  );
+}
+
+function Side({
+  sign,
+  label,
+  text,
+  tone,
+}: {
+  readonly sign: string;
+  readonly label: string;
+  readonly text: string | null;
+  readonly tone: string;
+}) {
+  if (text === null) return <span className="px-2 py-0.5 text-ink-3 max-sm:hidden">not there</span>;
+  return (
+    <span className={`flex min-w-0 gap-2 rounded-sm px-2 py-0.5 ${tone}`}>
+      <span aria-hidden="true">{sign}</span>
+      <span className="sr-only">{label}: </span>
+      <span className="min-w-0 break-words whitespace-pre-wrap">{text === '' ? '""' : text}</span>
+    </span>
+  );
+}

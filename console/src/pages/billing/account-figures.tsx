@@ -1,0 +1,46 @@
+/** Owns what an account has, as figures beside each other. */
+import { exactUsd, shortUsd } from '../../lib/money.ts';
+import { Panel } from '../../ui/page.tsx';
+import type { Account } from './account.ts';
+
+export function AccountFigures({ account }: { readonly account: Account }) {
+  const isPrepaid = account.mode === 'prepaid';
+  return (
+    <Panel>
+      <dl className="grid grid-cols-2 lg:grid-cols-5">
+        <Figure
+          name="Balance"
+          nanoUsd={account.balance_nano_usd}
+          means={isPrepaid ? 'prepaid: calls stop at 0' : 'postpaid: counted, not enforced'}
+          tone={isPrepaid && BigInt(account.balance_nano_usd) <= 0n ? 'text-red' : ''}
+        />
+        <Figure name="Held now" nanoUsd={account.held_nano_usd} means="of calls under way" />
+        <Figure name="Charged" nanoUsd={account.charged_nano_usd} means="in all" />
+        <Figure name="Topped up" nanoUsd={account.topped_up_nano_usd} means="in all" />
+        <Figure name="Absorbed" nanoUsd={account.absorbed_nano_usd} means="borne by the house" />
+      </dl>
+    </Panel>
+  );
+}
+
+function Figure({
+  name,
+  nanoUsd,
+  means,
+  tone = '',
+}: {
+  readonly name: string;
+  readonly nanoUsd: string;
+  readonly means: string;
+  readonly tone?: string;
+}) {
+  return (
+    <div className="min-w-0 px-4 py-3">
+      <dt className="text-ink-2">{name}</dt>
+      <dd className={`figures truncate text-title font-semibold ${tone}`} title={exactUsd(nanoUsd)}>
+        {shortUsd(nanoUsd)}
+      </dd>
+      <dd className="text-sm text-ink-3">{means}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+/** Owns the sheet of one account for whoever runs the installation: how it pays, and moving money. */
+import { useId, useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import { restOf } from '../../policy/read.ts';
+import { Button } from '../../ui/button.tsx';
+import { Sheet } from '../../ui/dialog.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { type Account, MONEY_READS } from './account.ts';
+import { AccountFigures } from './account-figures.tsx';
+import type { MoneyAct } from './money-dialog.tsx';
+
+interface AccountSheetProps {
+  readonly account: Account;
+  readonly onMoney: (act: MoneyAct) => void;
+  readonly onClose: () => void;
+}
+
+export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
+  const form = useId();
+  const [mode, setMode] = useState(account.mode);
+  const [markUp, setMarkUp] = useState(account.mark_up_percent);
+  const change = useAct('PATCH /accounts/{account}', MONEY_READS);
+  const rest = restOf(change.error, ['mark_up_percent']);
+  return (
+    <Sheet
+      title={account.id}
+      lead="An account of this installation"
+      wide={false}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={form} busy={change.isPending}>
+            Save changes
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-6">
+        <AccountFigures account={account} />
+        <div className="flex flex-wrap gap-2">
+          <Button onClick={() => onMoney('topup')}>Top up…</Button>
+          <Button onClick={() => onMoney('correct')}>Correct…</Button>
+        </div>
+        <form
+          id={form}
+          className="flex flex-col gap-3"
+          onSubmit={(event) => {
+            event.preventDefault();
+            change.mutate(
+              { path: { account: account.id }, body: { mode, mark_up_percent: markUp.trim() } },
+              {
+                onSuccess: () => {
+                  toast({ text: `${account.id} is changed. It binds the next call.` });
+                  onClose();
+                },
+              },
+            );
+          }}
+        >
+          <Segmented
+            label="How it pays"
+            value={mode}
+            choices={[
+              ['postpaid', 'Postpaid'],
+              ['prepaid', 'Prepaid'],
+            ]}
+            onChoose={setMode}
+          />
+          <p className="text-ink-2">
+            {mode === 'prepaid'
+              ? 'A call needs balance for the most that it can cost; without it, it is refused.'
+              : 'What is spent is recorded; no balance is needed.'}
+          </p>
+          {mode === 'prepaid' && account.mode === 'postpaid' && BigInt(account.balance_nano_usd) <= 0n && (
+            <p className="text-amber">The balance is not above 0: its next call will be refused. Top it up first.</p>
+          )}
+          <TextField
+            label="Mark-up, percent"
+            inputMode="decimal"
+            className="max-w-40"
+            hint="On the price of each call from now on."
+            value={markUp}
+            error={memberError(change.error, 'mark_up_percent')}
+            onChange={({ target }) => setMarkUp(target.value)}
+          />
+          {rest !== null && <ErrorNote error={rest} />}
+        </form>
+      </div>
+    </Sheet>
+  );
+}

@@ -1,0 +1,35 @@
+/** Owns what the billing page knows of accounts and entries beside what the API says: words, amounts as they are typed. */
+import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract.ts';
+
+export type Account = Reply<'GET /accounts/{account}/billing'>['account'];
+export type Entry = Reply<'GET /accounts/{account}/billing'>['entries'][number];
+
+/** What is asked for again after money moved or an account changed. */
+export const MONEY_READS: readonly ConsoleRoute[] = [
+  'GET /accounts/{account}/billing',
+  'GET /accounts',
+  'GET /accounts/{account}/home',
+  'GET /accounts/{account}/settings',
+];
+
+const KINDS: Readonly<Record<Entry['kind'], string>> = {
+  topup: 'top-up',
+  hold: 'held',
+  extend: 'hold extended',
+  post: 'charged',
+  void: 'hold released',
+  correct: 'correction',
+  absorb: 'absorbed',
+};
+
+export function kindWord(kind: Entry['kind']): string {
+  return KINDS[kind];
+}
+
+/** `12.5` → 12500000000 nano-USD; null: not an amount with up to nine places. A dollar sign and separators are read over. */
+export function readUsd(text: string): { usd: string; nanoUsd: bigint } | null {
+  const usd = text.trim().replace(/^\$/, '').replace(/[\s,]/g, '');
+  const parts = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(usd);
+  if (parts === null) return null;
+  return { usd, nanoUsd: BigInt(`${parts[1]}${(parts[2] ?? '').padEnd(9, '0')}`) };
+}

@@ -1,0 +1,145 @@
+/** Owns the list of all accounts, for whoever runs the installation. */
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { Money } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { type Account, MONEY_READS } from './account.ts';
+import { AccountSheet } from './account-sheet.tsx';
+import { type MoneyAct, MoneyDialog } from './money-dialog.tsx';
+
+const COLUMNS: readonly Column<Account>[] = [
+  { id: 'id', head: 'Account', sortBy: ({ id }) => id, cell: ({ id }) => <span className="font-medium">{id}</span> },
+  {
+    id: 'mode',
+    head: 'Pays',
+    sortBy: ({ mode }) => mode,
+    cell: ({ mode }) => <Badge tone={mode === 'prepaid' ? 'accent' : 'neutral'}>{mode}</Badge>,
+  },
+  ...(
+    [
+      ['Balance, USD', 'balance_nano_usd', false],
+      ['Held, USD', 'held_nano_usd', true],
+      ['Charged, USD', 'charged_nano_usd', false],
+      ['Absorbed, USD', 'absorbed_nano_usd', true],
+    ] as const
+  ).map(
+    ([head, member, wideOnly]): Column<Account> => ({
+      id: member,
+      head,
+      align: 'right',
+      wideOnly,
+      sortBy: (account) => BigInt(account[member]),
+      cell: (account) => <Money nanoUsd={account[member]} />,
+    }),
+  ),
+  {
+    id: 'mark_up',
+    head: 'Mark-up, %',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ mark_up_percent }) => mark_up_percent,
+  },
+];
+
+export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
+  const [filters, setFilters] = useFilters();
+  const [adds, setAdds] = useState(false);
+  const [money, setMoney] = useState<{ readonly act: MoneyAct; readonly account: Account } | null>(null);
+  const { data, error, refetch } = useReply('GET /accounts', {});
+  const open = data?.accounts.find(({ id }) => id === filters.open);
+  return (
+    <Section
+      title="Accounts of this installation"
+      aside={
+        mayWrite && (
+          <Button icon={<Plus size={14} />} onClick={() => setAdds(true)}>
+            Create account
+          </Button>
+        )
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonRows rows={2} />}
+      {data !== undefined && (
+        <Table
+          label="Accounts"
+          columns={COLUMNS}
+          rows={data.accounts}
+          rowKey={({ id }) => id}
+          openKey={filters.open ?? null}
+          {...(mayWrite ? { onOpen: ({ id }: Account) => setFilters({ open: id }) } : {})}
+        />
+      )}
+      {mayWrite && open !== undefined && (
+        <AccountSheet
+          key={open.id}
+          account={open}
+          onMoney={(act) => setMoney({ act, account: open })}
+          onClose={() => setFilters({ open: undefined })}
+        />
+      )}
+      {money !== null && <MoneyDialog {...money} onClose={() => setMoney(null)} />}
+      {adds && <CreateAccount onClose={() => setAdds(false)} />}
+    </Section>
+  );
+}
+
+function CreateAccount({ onClose }: { readonly onClose: () => void }) {
+  const [id, setId] = useState('');
+  const [mode, setMode] = useState<Account['mode']>('prepaid');
+  const create = useAct('POST /accounts', MONEY_READS);
+  const fault = memberError(create.error, 'id');
+  return (
+    <Dialog
+      title="Create account"
+      lead="A customer or a company of its own: with its own people, keys, limits and ledger."
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={create.isPending}
+            disabled={id.trim() === ''}
+            onClick={() => create.mutate({ body: { id: id.trim(), mode } }, { onSuccess: onClose })}
+          >
+            Create account
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <TextField
+          label="Id"
+          hint="Lower-case letters, digits, dots, hyphens and underscores. It cannot be changed."
+          autoComplete="off"
+          spellCheck={false}
+          value={id}
+          error={fault}
+          onChange={({ target }) => setId(target.value)}
+        />
+        <Segmented
+          label="How it pays"
+          value={mode}
+          choices={[
+            ['prepaid', 'Prepaid'],
+            ['postpaid', 'Postpaid'],
+          ]}
+          onChoose={setMode}
+        />
+        {create.error !== null && fault === null && <ErrorNote error={create.error} />}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,128 @@
+/** Owns moving money by hand: a top-up, or a correction with its reason. The id is made once for each dialog: pressing twice, or again after a lost answer, moves once. */
+import { useId, useState } from 'react';
+import { exactUsd } from '../../lib/money.ts';
+import { useAct } from '../../lib/queries.ts';
+import { randomUuid } from '../../lib/uuid.ts';
+import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { type Account, MONEY_READS, readUsd } from './account.ts';
+
+export type MoneyAct = 'topup' | 'correct';
+
+interface MoneyDialogProps {
+  readonly act: MoneyAct;
+  readonly account: Account;
+  readonly onClose: () => void;
+}
+
+export function MoneyDialog({ act, account, onClose }: MoneyDialogProps) {
+  const form = useId();
+  const [id] = useState(randomUuid);
+  const [text, setText] = useState('');
+  const [note, setNote] = useState('');
+  const [direction, setDirection] = useState<'give' | 'take'>('give');
+  const [faults, setFaults] = useState<Faults>({});
+  const topUp = useAct('POST /accounts/{account}/topup', MONEY_READS);
+  const correct = useAct('POST /accounts/{account}/correct', MONEY_READS);
+  const { error, isPending } = act === 'topup' ? topUp : correct;
+  const rest = restOf(error, ['usd', 'note']);
+  const takes = act === 'correct' && direction === 'take';
+  const amount = readUsd(text);
+  const after = amount === null ? null : BigInt(account.balance_nano_usd) + (takes ? -amount.nanoUsd : amount.nanoUsd);
+
+  function submit(element: HTMLFormElement): void {
+    const found: Record<string, string> = {};
+    if (amount === null || amount.nanoUsd === 0n)
+      found.usd = 'An amount in US dollars is expected, such as 50 or 12.50.';
+    if (act === 'correct' && note.trim() === '') found.note = 'Say why: it stands in the ledger and the statement.';
+    setFaults(found);
+    if (amount === null || Object.keys(found).length > 0) {
+      focusFirstFault(element);
+      return;
+    }
+    const done = {
+      onSuccess: (reply: Account) => {
+        toast({ text: `Booked. The balance of ${reply.id} is ${exactUsd(reply.balance_nano_usd)}.` });
+        onClose();
+      },
+      onError: () => focusFirstFault(element),
+    };
+    const path = { account: account.id };
+    const reason = note.trim();
+    if (act === 'topup')
+      topUp.mutate({ path, body: { id, usd: amount.usd, note: reason === '' ? null : reason } }, done);
+    else correct.mutate({ path, body: { id, usd: `${takes ? '-' : ''}${amount.usd}`, note: reason } }, done);
+  }
+
+  return (
+    <Dialog
+      title={act === 'topup' ? `Top up ${account.id}` : `Correct ${account.id}`}
+      lead={
+        act === 'topup'
+          ? 'Money that came in. It can be spent at once.'
+          : 'Where a charge was wrong. The charge stays in the ledger; the correction stands beside it.'
+      }
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind={takes ? 'danger' : 'primary'} type="submit" form={form} busy={isPending}>
+            {act === 'topup' ? 'Add money' : takes ? 'Take money' : 'Give money back'}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        noValidate
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(event.currentTarget);
+        }}
+      >
+        {act === 'correct' && (
+          <Segmented
+            label="Direction"
+            value={direction}
+            choices={[
+              ['give', 'Give back'],
+              ['take', 'Take'],
+            ]}
+            onChoose={setDirection}
+          />
+        )}
+        <TextField
+          label="Amount in USD"
+          inputMode="decimal"
+          autoComplete="off"
+          className="max-w-60"
+          value={text}
+          error={faultOf(faults, error, 'usd')}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <TextField
+          label={act === 'topup' ? 'Note (optional)' : 'Reason'}
+          maxLength={500}
+          autoComplete="off"
+          placeholder={act === 'topup' ? 'invoice 2026-114' : 'request 01J…: charged twice by the provider'}
+          value={note}
+          error={faultOf(faults, error, 'note')}
+          onChange={({ target }) => setNote(target.value)}
+        />
+        <dl className="figures grid grid-cols-[1fr_auto] gap-x-6 gap-y-1 rounded-md border border-line bg-sunken px-3 py-2">
+          <dt className="text-ink-2">Balance now</dt>
+          <dd className="text-right">{exactUsd(account.balance_nano_usd)}</dd>
+          <dt className="text-ink-2">Balance after</dt>
+          <dd className="text-right font-medium">{after === null ? '–' : exactUsd(after.toString())}</dd>
+        </dl>
+        {rest !== null && <ErrorNote error={rest} />}
+      </form>
+    </Dialog>
+  );
+}
