@@ -47,7 +47,7 @@ export function CapsFields({ draft, faults, error, onChange }: CapsFieldsProps) 
         onChange={({ target }) => onChange({ ...draft, budget: target.value })}
       />
       <SelectField
-        label="Spent"
+        label="Window"
         value={draft.window}
         disabled={draft.budget.trim() === ''}
         error={faultOf(faults, error, 'caps.budget_window')}

@@ -1,11 +1,17 @@
 import { expect, test } from 'bun:test';
-import { gaugeAmount, gaugeName, rateWords } from './caps-words.ts';
+import { budgetWords, gaugeAmount, gaugeName, rateWords } from './caps-words.ts';
 
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
 test('the rates of a rule in one line, and nothing where there is none', () => {
   expect(rateWords({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe('60 req/min · 100K tok/min · 4 at once');
   expect(rateWords({ ...NONE, budget_usd: '5', budget_window: 'day' })).toBeNull();
+});
+
+test('a budget with its window', () => {
+  expect(budgetWords({ ...NONE, budget_usd: '1000', budget_window: 'month' })).toBe('$1,000.00 each month');
+  expect(budgetWords({ ...NONE, budget_usd: '0.5', budget_window: 'total' })).toBe('$0.50 in total');
+  expect(budgetWords(NONE)).toBeNull();
 });
 
 test('a gauge is named by what it measures, in its own unit', () => {

@@ -16,6 +16,14 @@ export function rateWords(caps: Caps): string | null {
   return words.length === 0 ? null : words.join(' · ');
 }
 
+/** `$1,000.00 each month`; null: there is none. */
+export function budgetWords({ budget_usd, budget_window }: Caps): string | null {
+  if (budget_usd === null) return null;
+  const [whole = '', fraction = ''] = budget_usd.split('.');
+  const amount = exactUsd(`${whole}${fraction.padEnd(9, '0')}`);
+  return `${amount} ${budget_window === null || budget_window === 'total' ? 'in total' : `each ${budget_window}`}`;
+}
+
 const OF_WINDOW: Readonly<Record<BudgetWindow, string>> = {
   day: 'Budget of the day',
   week: 'Budget of the week',

@@ -42,7 +42,7 @@ export function GaugeBar({ gauge, named = false }: { readonly gauge: Gauge; read
         <div className={classNames('h-full', fill)} style={{ width: `${usedPercent}%` }} />
         <div className="h-full bg-line-strong" style={{ width: `${heldPercent}%` }} />
       </div>
-      {named && gauge.resets_at !== null && (
+      {named && sort === 'budget' && gauge.resets_at !== null && (
         <span className="text-sm text-ink-3">whole again {relativeTime(gauge.resets_at, nowMs)}</span>
       )}
     </div>

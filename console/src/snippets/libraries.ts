@@ -22,7 +22,7 @@ export const curl: Snippet = {
 
 export const openAiTypeScript: Snippet = {
   id: 'openai-ts',
-  name: 'OpenAI SDK, TypeScript',
+  name: 'OpenAI TypeScript',
   note: null,
   parts: (fill) => [
     exportKey(fill),
@@ -42,7 +42,7 @@ console.log(answer.choices[0].message.content);`,
 
 export const openAiPython: Snippet = {
   id: 'openai-python',
-  name: 'OpenAI SDK, Python',
+  name: 'OpenAI Python',
   note: null,
   parts: (fill) => [
     exportKey(fill),
@@ -63,7 +63,7 @@ print(answer.choices[0].message.content)`,
 
 export const anthropicTypeScript: Snippet = {
   id: 'anthropic-ts',
-  name: 'Anthropic SDK, TypeScript',
+  name: 'Anthropic TypeScript',
   note: null,
   parts: (fill) => [
     exportKey(fill),
@@ -85,7 +85,7 @@ await stream.finalMessage();`,
 
 export const anthropicPython: Snippet = {
   id: 'anthropic-python',
-  name: 'Anthropic SDK, Python',
+  name: 'Anthropic Python',
   note: null,
   parts: (fill) => [
     exportKey(fill),

@@ -75,6 +75,10 @@ function Layer({
         event.preventDefault();
         if (closable) onClose();
       }}
+      onKeyDown={(event) => {
+        // A browser lets only the first Escape be refused by `cancel`; the second would close the dialog itself.
+        if (!closable && event.key === 'Escape') event.preventDefault();
+      }}
       onMouseDown={(event) => {
         if (closable && event.target === ref.current) onClose();
       }}

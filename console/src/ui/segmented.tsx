@@ -14,7 +14,7 @@ interface SegmentedProps<Value extends string> {
 export function Segmented<Value extends string>({ label, value, choices, onChoose }: SegmentedProps<Value>) {
   const name = useId();
   return (
-    <fieldset className="inline-flex h-8 items-center rounded-md border border-line-strong bg-panel p-0.5">
+    <fieldset className="inline-flex h-8 w-fit items-center rounded-md border border-line-strong bg-panel p-0.5">
       <legend className="sr-only">{label}</legend>
       {choices.map(([choice, word]) => (
         <label

@@ -23,6 +23,8 @@ interface TableProps<Row> {
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
   readonly sorting?: Sorting | null;
+  /** Pixels of a row; default: one line. Rows of two lines are 40. */
+  readonly rowPx?: number;
   /** Under the last row: "Load more". */
   readonly foot?: ReactNode;
 }
@@ -39,6 +41,7 @@ export function Table<Row>({
   onOpen,
   openKey = null,
   sorting = null,
+  rowPx = ROW_PX,
   foot,
 }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -50,7 +53,7 @@ export function Table<Row>({
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: 12,
     enabled: isVirtual,
   });

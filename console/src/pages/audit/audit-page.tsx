@@ -85,7 +85,7 @@ export default function AuditPage() {
         <>
           <TextFilter
             label="What was done"
-            placeholder="act, such as key.create"
+            placeholder="what (act)"
             value={act ?? ''}
             choices={[...new Set(entries.map((entry) => entry.act))]}
             onChange={(text) => setFilters({ act: text })}

@@ -6,8 +6,8 @@ import type { Account } from './account.ts';
 export function AccountFigures({ account }: { readonly account: Account }) {
   const isPrepaid = account.mode === 'prepaid';
   return (
-    <Panel>
-      <dl className="grid grid-cols-2 lg:grid-cols-5">
+    <Panel className="@container">
+      <dl className="grid grid-cols-2 @2xl:grid-cols-5">
         <Figure
           name="Balance"
           nanoUsd={account.balance_nano_usd}

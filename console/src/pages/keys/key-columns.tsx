@@ -1,4 +1,5 @@
-/** Owns the columns of the table of keys. */
+/** Owns the columns of the table of keys: two lines a row, so that all of it fits on a page. */
+import type { ReactNode } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
 import { rateWords } from '../../policy/caps-words.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
@@ -10,16 +11,35 @@ import { type Key, STATUS_TONE } from './key.ts';
 
 const NONE = <span className="text-ink-3">none</span>;
 
+/** The second line is smaller; both are cut where they do not fit, and whole at rest of the pointer. */
+function TwoLines({
+  above,
+  below,
+  title,
+}: {
+  readonly above: ReactNode;
+  readonly below: ReactNode;
+  readonly title?: string;
+}) {
+  return (
+    <span title={title} className="flex max-w-48 min-w-20 flex-col text-base/4">
+      <span className="truncate">{above}</span>
+      <span className="truncate text-sm text-ink-3">{below}</span>
+    </span>
+  );
+}
+
 export const KEY_COLUMNS: readonly Column<Key>[] = [
   {
     id: 'name',
     head: 'Name',
     sortBy: ({ name }) => name,
-    cell: (key) => (
-      <span className="flex min-w-32 items-baseline gap-2">
-        <span className="truncate font-medium">{key.name}</span>
-        <code className="text-ink-3">tg_…{key.last4}</code>
-      </span>
+    cell: ({ name, last4 }) => (
+      <TwoLines
+        title={name}
+        above={<span className="font-medium">{name}</span>}
+        below={<code className="text-xs/4">tg_…{last4}</code>}
+      />
     ),
   },
   {
@@ -27,7 +47,7 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
     head: 'Status',
     sortBy: ({ status }) => status,
     cell: (key) => (
-      <span className="flex gap-1">
+      <span className="flex flex-wrap gap-1">
         <Badge tone={STATUS_TONE[key.status]}>{key.status}</Badge>
         {key.rotation !== null && <Badge tone="accent">rotating</Badge>}
       </span>
@@ -35,22 +55,24 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
   },
   {
     id: 'owner',
-    head: 'Owner',
-    wideOnly: true,
-    sortBy: ({ owner }) => owner?.name ?? '',
-    cell: ({ owner }) => owner?.name ?? <span className="text-ink-3">command line</span>,
+    head: 'Owner, workspace',
+    sortBy: ({ owner, workspace }) => `${workspace} ${owner?.name ?? ''}`,
+    cell: ({ owner, workspace }) => <TwoLines above={owner?.name ?? 'command line'} below={workspace} />,
   },
-  { id: 'workspace', head: 'Workspace', sortBy: ({ workspace }) => workspace, cell: ({ workspace }) => workspace },
   {
     id: 'models',
-    head: 'Models',
+    head: 'Models, limits',
     wideOnly: true,
-    cell: ({ models }) =>
-      models === null ? (
-        <span className="text-ink-3">all</span>
-      ) : (
-        <code title={models.join('\n')}>{modelsWords(models)}</code>
-      ),
+    cell: ({ models, caps }) => {
+      const rates = rateWords(caps) ?? 'no rate limit';
+      return (
+        <TwoLines
+          title={`${models?.join(', ') ?? 'all models'}\n${rates}`}
+          above={models === null ? 'all' : <code>{modelsWords(models)}</code>}
+          below={rates}
+        />
+      );
+    },
   },
   {
     id: 'budget',
@@ -69,24 +91,10 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
       ),
   },
   {
-    id: 'limits',
-    head: 'Limits',
-    wideOnly: true,
-    cell: ({ caps }) => {
-      const words = rateWords(caps);
-      return words === null ? NONE : <span title={words}>{words}</span>;
-    },
-  },
-  {
     id: 'used',
     head: 'Last used',
     sortBy: ({ last_used }) => last_used?.at ?? '',
-    cell: ({ last_used }) => (
-      <span className="flex gap-1.5">
-        <When at={last_used?.at ?? null} />
-        {last_used?.client && <span className="truncate text-ink-3">{last_used.client}</span>}
-      </span>
-    ),
+    cell: ({ last_used }) => <TwoLines above={<When at={last_used?.at ?? null} />} below={last_used?.client ?? ''} />,
   },
   {
     id: 'expires',

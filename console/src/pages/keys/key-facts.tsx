@@ -1,7 +1,7 @@
 /** Owns the facts of one key beside its name: whose it is, what it may do, and a rotation under way. */
 import type { ReactNode } from 'react';
 import { exactTime } from '../../lib/numbers.ts';
-import { rateWords } from '../../policy/caps-words.ts';
+import { budgetWords, rateWords } from '../../policy/caps-words.ts';
 import { When } from '../../ui/amounts.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -10,7 +10,7 @@ import { type Key, SCOPES } from './key.ts';
 export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
   const { caps } = apiKey;
   const rates = rateWords(caps);
-  const budget = caps.budget_usd === null ? null : `$${caps.budget_usd} ${windowWords(caps.budget_window)}`;
+  const budget = budgetWords(caps);
   return (
     <Panel>
       <dl className="grid sm:grid-cols-2 lg:grid-cols-3">
@@ -41,10 +41,6 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
       </dl>
     </Panel>
   );
-}
-
-function windowWords(window: Key['caps']['budget_window']): string {
-  return window === null || window === 'total' ? 'in total' : `each ${window}`;
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {

@@ -18,6 +18,9 @@ import { type Key, mayChange } from './key.ts';
 import { type KeyAct, KeyDialog, KeyMenu } from './key-acts.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
+/** Two lines a row: so that the whole of a key fits without scrolling aside. */
+const ROW_PX = 40;
+
 export default function KeysPage() {
   const account = useAccount();
   const person = useSession().data?.person?.id ?? null;
@@ -31,8 +34,8 @@ export default function KeysPage() {
       ...KEY_COLUMNS,
       {
         id: 'acts',
-        head: '',
-        width: 44,
+        head: 'More',
+        width: 68,
         cell: (key) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a press on the menu from opening the row
           <span onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
@@ -76,7 +79,7 @@ export default function KeysPage() {
             />
             <select
               aria-label="Status"
-              className={`${CONTROL} w-auto`}
+              className={`${CONTROL} w-auto!`}
               value={filters.status ?? 'live'}
               onChange={({ target }) => setFilters({ status: target.value === 'live' ? undefined : target.value })}
             >
@@ -89,7 +92,7 @@ export default function KeysPage() {
             {data.workspaces.length > 1 && (
               <select
                 aria-label="Workspace"
-                className={`${CONTROL} w-auto`}
+                className={`${CONTROL} w-auto!`}
                 value={filters.workspace ?? ''}
                 onChange={({ target }) => setFilters({ workspace: target.value })}
               >
@@ -128,6 +131,7 @@ export default function KeysPage() {
           label="Keys"
           columns={columns}
           rows={shown}
+          rowPx={ROW_PX}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/app/keys/$key', params: { key: id } as never })}
         />

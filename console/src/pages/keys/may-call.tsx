@@ -35,7 +35,7 @@ export function MayCall({ account, apiKey }: { readonly account: string; readonl
   return (
     <Panel className="flex flex-col gap-3 p-4">
       <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
-        <Field label="May it call" className="min-w-48 flex-1">
+        <Field label="Model" className="min-w-48 flex-1">
           {(ids) => (
             <input
               {...ids}
@@ -43,7 +43,7 @@ export function MayCall({ account, apiKey }: { readonly account: string; readonl
               required
               autoComplete="off"
               spellCheck={false}
-              placeholder="model"
+              placeholder="gpt-5"
               className={`${CONTROL} font-mono`}
               value={draft.model}
               onChange={({ target }) => setDraft({ ...draft, model: target.value })}

@@ -51,8 +51,8 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
         </div>
         {rotation !== null && (
           <p className="text-read">
-            The old secret{rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} works until it ends{' '}
-            <When at={rotation.ends_at} />. The page of the key shows which of both is still in use.
+            The old secret{rotation.old_last4 === null ? '' : ` …${rotation.old_last4}`} ends{' '}
+            <When at={rotation.ends_at} />. Until then the page of the key shows which of both is still in use.
           </p>
         )}
         {apiKey.scopes.includes('inference') && (

@@ -2,7 +2,6 @@
 import { useState } from 'react';
 import type { Body } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct } from '../../lib/queries.ts';
-import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -62,9 +61,8 @@ export function RotateKey({ account, apiKey, onRotated, onClose }: RotateKeyProp
         </p>
         {apiKey.rotation !== null && (
           <p className="text-amber">
-            A rotation is under way:{' '}
-            {apiKey.rotation.old_last4 === null ? 'the secret' : `…${apiKey.rotation.old_last4}`} before this one would
-            have worked until <When at={apiKey.rotation.ends_at} />. It ends now.
+            A rotation is under way: the secret before this one
+            {apiKey.rotation.old_last4 === null ? '' : `, …${apiKey.rotation.old_last4},`} still works. It ends now.
           </p>
         )}
         {rotate.error !== null && <ErrorNote error={rotate.error} />}

@@ -24,9 +24,18 @@ export function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Col
       const node = nodeOf(row);
       const gauge = node.gauges.find((one) => one.sort === sort);
       if (gauge !== undefined) return <GaugeBar gauge={gauge} />;
-      return <span className="text-ink-3">{capWords(node, sort) ?? 'no limit'}</span>;
+      return <span className="text-ink-3">{capWords(node, sort) ?? <NoLimit />}</span>;
     },
   }));
+}
+
+function NoLimit() {
+  return (
+    <>
+      <span aria-hidden="true">–</span>
+      <span className="sr-only">no limit</span>
+    </>
+  );
 }
 
 /** A cap without a gauge, of a subject that was never called. */

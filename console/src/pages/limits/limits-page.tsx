@@ -62,7 +62,7 @@ export default function LimitsPage() {
             />
             <select
               aria-label="Which rules"
-              className={`${CONTROL} w-auto`}
+              className={`${CONTROL} w-auto!`}
               value={filters.only ?? ''}
               onChange={({ target }) => setFilters({ only: target.value })}
             >

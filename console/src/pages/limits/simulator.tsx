@@ -120,7 +120,8 @@ export function Simulator({ account, keys }: SimulatorProps) {
                 {simulate.data.admitted ? 'Admitted' : 'Refused'}
               </Badge>
               <span>
-                <Money nanoUsd={simulate.data.hold_nano_usd} exact /> would be held.
+                <Money nanoUsd={simulate.data.hold_nano_usd} exact />{' '}
+                {simulate.data.admitted ? 'would be held.' : 'would have to be held.'}
               </span>
             </p>
             <Reasons reasons={simulate.data.steps} label="What the call meets" />

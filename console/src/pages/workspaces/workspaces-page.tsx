@@ -4,7 +4,7 @@ import { Plus } from 'lucide-react';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { rateWords } from '../../policy/caps-words.ts';
+import { budgetWords, rateWords } from '../../policy/caps-words.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -57,12 +57,7 @@ const COLUMNS: readonly Column<Workspace>[] = [
     id: 'limits',
     head: 'Limits',
     cell: ({ caps }) => {
-      const words = [
-        caps.budget_usd === null
-          ? null
-          : `$${caps.budget_usd} ${caps.budget_window === 'total' ? 'in total' : `a ${caps.budget_window}`}`,
-        rateWords(caps),
-      ].filter((word) => word !== null);
+      const words = [budgetWords(caps), rateWords(caps)].filter((word) => word !== null);
       return words.length === 0 ? <span className="text-ink-3">none</span> : words.join(' · ');
     },
   },
