@@ -4,7 +4,7 @@ import { budgetWords, gaugeAmount, gaugeName, rateWords } from './caps-words.ts'
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
 test('the rates of a rule in one line, and nothing where there is none', () => {
-  expect(rateWords({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe('60 req/min · 100K tok/min · 4 at once');
+  expect(rateWords({ ...NONE, rpm: 60, tpm: 100_000, concurrency: 4 })).toBe('60 rpm · 100K tpm · 4 at once');
   expect(rateWords({ ...NONE, budget_usd: '5', budget_window: 'day' })).toBeNull();
 });
 

@@ -6,11 +6,11 @@ import type { BudgetWindow, Caps } from './caps-draft.ts';
 
 export type Gauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
 
-/** `60 req/min · 100K tok/min · 4 at once`; null: there is none. The budget is not in it: it has a bar of its own. */
+/** `60 rpm · 100K tpm · 4 at once`; null: there is none. The budget is not in it: it has a bar of its own. */
 export function rateWords(caps: Caps): string | null {
   const words = [
-    caps.rpm === null ? null : `${shortNumber(caps.rpm)} req/min`,
-    caps.tpm === null ? null : `${shortNumber(caps.tpm)} tok/min`,
+    caps.rpm === null ? null : `${shortNumber(caps.rpm)} rpm`,
+    caps.tpm === null ? null : `${shortNumber(caps.tpm)} tpm`,
     caps.concurrency === null ? null : `${shortNumber(caps.concurrency)} at once`,
   ].filter((word) => word !== null);
   return words.length === 0 ? null : words.join(' · ');

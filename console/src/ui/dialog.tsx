@@ -66,6 +66,16 @@ function Layer({
       if (before instanceof HTMLElement) before.focus({ preventScroll: true });
     };
   }, []);
+  useEffect(() => {
+    if (closable) return;
+    // A browser lets only the first Escape be refused by `cancel`; the second would close the dialog itself. On the
+    // document: a button that was just disabled leaves the focus outside.
+    const refuse = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') event.preventDefault();
+    };
+    document.addEventListener('keydown', refuse, true);
+    return () => document.removeEventListener('keydown', refuse, true);
+  }, [closable]);
   return (
     <dialog
       ref={ref}
@@ -74,10 +84,6 @@ function Layer({
       onCancel={(event) => {
         event.preventDefault();
         if (closable) onClose();
-      }}
-      onKeyDown={(event) => {
-        // A browser lets only the first Escape be refused by `cancel`; the second would close the dialog itself.
-        if (!closable && event.key === 'Escape') event.preventDefault();
       }}
       onMouseDown={(event) => {
         if (closable && event.target === ref.current) onClose();

@@ -23,7 +23,7 @@ interface TableProps<Row> {
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
   readonly sorting?: Sorting | null;
-  /** Pixels of a row; default: one line. Rows of two lines are 40. */
+  /** Pixels of a row; default: one line. Rows of two lines are 43. */
   readonly rowPx?: number;
   /** Under the last row: "Load more". */
   readonly foot?: ReactNode;

@@ -22,7 +22,7 @@ function TwoLines({
   readonly title?: string;
 }) {
   return (
-    <span title={title} className="flex max-w-48 min-w-20 flex-col text-base/4">
+    <span title={title} className="flex max-w-52 min-w-20 flex-col text-base/[18px]">
       <span className="truncate">{above}</span>
       <span className="truncate text-sm text-ink-3">{below}</span>
     </span>

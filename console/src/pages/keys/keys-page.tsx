@@ -19,7 +19,7 @@ import { type KeyAct, KeyDialog, KeyMenu } from './key-acts.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
 /** Two lines a row: so that the whole of a key fits without scrolling aside. */
-const ROW_PX = 40;
+const ROW_PX = 43;
 
 export default function KeysPage() {
   const account = useAccount();
