@@ -1,4 +1,7 @@
-/** Owns the days of a key's usage as words and as a range of the logs. Days are the account's, told by their date alone. */
+/**
+ * Owns the days of a key's usage as words and as a range of the logs. Days are the account's, told by their date alone; the
+ * range is of the same date in UTC, for the page does not know the account's zone.
+ */
 
 const WORDS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 

@@ -16,7 +16,7 @@ const SORTS: readonly (readonly [Gauge['sort'], string])[] = [
 ];
 
 /** One column for each sort of cap, for rows that have a node. */
-export function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row>[] {
+function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row>[] {
   return SORTS.map(([sort, head]) => ({
     id: sort,
     head,
