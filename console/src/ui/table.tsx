@@ -75,7 +75,7 @@ export function Table<Row>({
     <div
       ref={scroller}
       className={classNames(
-        'min-w-0 overflow-auto rounded-lg border border-line bg-panel',
+        'relative min-w-0 overflow-auto rounded-lg border border-line bg-panel',
         isVirtual && 'max-h-[calc(100dvh-180px)]',
       )}
     >

@@ -84,7 +84,7 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
     >
       <div className="flex flex-col gap-6">
         {node !== null && node.gauges.length > 0 && (
-          <section aria-label="Now" className="grid gap-4 rounded-md border border-line bg-sunken p-3 xs:grid-cols-2">
+          <section aria-label="Now" className="grid gap-4 rounded-md border border-line bg-sunken p-3">
             {node.gauges.map((gauge) => (
               <GaugeBar key={gauge.sort} gauge={gauge} named />
             ))}
