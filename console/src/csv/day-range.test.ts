@@ -1,3 +1,4 @@
+/** Holds ranges of days, over the ends of months and years. */
 import { expect, test } from 'bun:test';
 import { monthRange, rangeInstants } from './day-range.ts';
 

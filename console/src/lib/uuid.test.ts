@@ -1,3 +1,4 @@
+/** Holds the form of the ids that make an act happen once. */
 import { expect, test } from 'bun:test';
 import { formatUuid, randomUuid } from './uuid.ts';
 

@@ -1,3 +1,4 @@
+/** Holds caps and gauges in words. */
 import { expect, test } from 'bun:test';
 import { budgetWords, gaugeAmount, gaugeName, rateWords } from './caps-words.ts';
 

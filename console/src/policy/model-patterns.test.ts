@@ -1,3 +1,4 @@
+/** Holds how name patterns are parted, sent and shown. */
 import { expect, test } from 'bun:test';
 import { draftModels, modelsWords, readModels, readPatterns } from './model-patterns.ts';
 

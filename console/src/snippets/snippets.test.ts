@@ -1,3 +1,4 @@
+/** Holds that each snippet is filled and well-formed in its own language, whatever a model is called. */
 import { describe, expect, test } from 'bun:test';
 import { rootUrl, shellText, versionUrl } from './snippet.ts';
 import { SNIPPETS } from './snippets.ts';

@@ -1,3 +1,4 @@
+/** Holds the difference that an act made, member by member. */
 import { expect, test } from 'bun:test';
 import { changesOf } from './audit-changes.ts';
 

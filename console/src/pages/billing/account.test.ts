@@ -1,3 +1,4 @@
+/** Holds that amounts of money are read to the last nano-dollar. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { exactUsd } from '../../lib/money.ts';

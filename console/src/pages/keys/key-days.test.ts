@@ -1,3 +1,4 @@
+/** Holds the days of a key's usage in words and as a range. */
 import { expect, test } from 'bun:test';
 import { dayInstants, dayWords } from './key-days.ts';
 

@@ -1,3 +1,4 @@
+/** Holds what is sent for a key as it was filled in, and that every preset can be sent. */
 import { describe, expect, test } from 'bun:test';
 import type { Key } from './key.ts';
 import { draftCopy, draftOf, emptyDraft, readDraft } from './key-draft.ts';

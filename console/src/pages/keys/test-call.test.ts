@@ -1,3 +1,4 @@
+/** Holds what is read from the answer of a test call, whatever came back. */
 import { expect, test } from 'bun:test';
 import { readAnswer } from './test-call.ts';
 

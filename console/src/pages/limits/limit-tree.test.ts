@@ -1,3 +1,4 @@
+/** Holds the shape of the tree of limits, folded and filtered. */
 import { describe, expect, test } from 'bun:test';
 import { type LimitNode, rulesOf, treeRows } from './limit-tree.ts';
 

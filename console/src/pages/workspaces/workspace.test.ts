@@ -1,3 +1,4 @@
+/** Holds what is sent for a workspace as it was filled in. */
 import { expect, test } from 'bun:test';
 import { draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
 
