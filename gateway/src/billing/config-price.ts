@@ -46,10 +46,18 @@ export function parseConfigPrice(written: ConfigPrice): Price {
       'the word free, or an object with at least input and output',
     );
   }
-  const { tiers = [], from, per_1000_requests = {} } = written;
+  return parsePriceFrom(written.from === undefined ? 'config' : `config:${written.from}`, written);
+}
+
+/**
+ * A written price whose version begins with `origin`.
+ * @throws PriceError as `parseConfigPrice` does.
+ */
+export function parsePriceFrom(origin: string, written: WrittenPrice): Price {
+  const { tiers = [], per_1000_requests = {} } = written;
   return fillPrice(
     parseRates(written, CONFIG_MEMBERS),
-    from === undefined ? 'config' : `config:${from}`,
+    origin,
     tiers.map((tier) => ({ ...parseRates(tier, TIER_MEMBERS), inputTokensAbove: tier.above })),
     parseFees(per_1000_requests),
   );

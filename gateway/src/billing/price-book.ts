@@ -19,7 +19,7 @@ export type PriceBook = readonly [PricePeriod, ...PricePeriod[]];
 export type ConfigPrices = ConfigPrice | readonly WrittenPrice[];
 
 /** The book of a price that has always been in force. */
-export function bookOf(price: Price | null): PriceBook {
+export function bookOf(price: Price | null): readonly [PricePeriod] {
   return [{ fromMs: Number.NEGATIVE_INFINITY, price }];
 }
 
@@ -47,6 +47,13 @@ export function parsePriceBook(written: ConfigPrices, before: Price | null): Pri
   const [first, ...others] = periods;
   if (first === undefined) throw new PriceError('price', 'an empty list', 'at least one price');
   return first.fromMs === Number.NEGATIVE_INFINITY ? [first, ...others] : [...bookOf(before), first, ...others];
+}
+
+/** The book of prices that begin at moments of their own; of two with one beginning the later in the list holds. */
+export function addPeriods(before: Price | null, periods: readonly PricePeriod[]): PriceBook {
+  const byBeginning = new Map(periods.map((period) => [period.fromMs, period]));
+  const ascending = [...byBeginning.values()].sort((one, other) => one.fromMs - other.fromMs);
+  return [...bookOf(before), ...ascending];
 }
 
 function isList(written: ConfigPrices): written is readonly WrittenPrice[] {

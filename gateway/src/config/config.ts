@@ -61,6 +61,8 @@ export interface ServerConfig {
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
   readonly oidc: readonly OidcConfig[];
+  /** Origins (`http://10.0.0.7:9100`) that a provider entered in the console may have though they are private or not encrypted. */
+  readonly privateOrigins: readonly string[];
 }
 
 /** What the operator chose for all calls. */
@@ -108,6 +110,8 @@ export interface UpstreamProvider {
   /** The catalogue's name of this host, by which prices and model names are found; null: a host it does not know. */
   readonly catalogProvider: string | null;
   readonly quirks: ProviderQuirks;
+  /** Its host must have public addresses alone; of what the operator wrote into a file or variable nothing is asked. */
+  readonly publicOnly?: true;
 }
 
 export type ProviderConfig = DemoProvider | UpstreamProvider;

@@ -66,6 +66,14 @@ const serverSchema = z.strictObject({
     .array(addressRange)
     .meta({ description: 'Address ranges of proxies whose forwarded client address is believed.', default: [] })
     .optional(),
+  private_origins: z
+    .array(baseUrl)
+    .meta({
+      description:
+        'Addresses (scheme, host and port) that a provider entered in the console may have though they are not public or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry.',
+      default: [],
+    })
+    .optional(),
   console: choice(['on', 'off']).meta({ description: 'Whether /app is served.', default: DEFAULT_CONSOLE }).optional(),
   oidc: z
     .array(oidcSchema)

@@ -40,6 +40,7 @@ export function resolveServer(
     publicUrl: shape?.public_url?.url ?? null,
     trustedProxies: shape?.trusted_proxies ?? [],
     console: (shape?.console ?? DEFAULT_CONSOLE) === 'on',
+    privateOrigins: (shape?.private_origins ?? []).map(({ origin }) => origin),
   };
 }
 

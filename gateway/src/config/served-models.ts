@@ -73,7 +73,8 @@ function listNames(provider: ProviderConfig, listCatalogNames: ListCatalogNames,
   return listed.get(provider.name) ?? (provider.catalogProvider ? listCatalogNames(provider.catalogProvider) : []);
 }
 
-function withCatalog(target: TargetConfig): ServedTarget {
+/** A target with the catalogue's name of what it answers with. */
+export function withCatalog(target: TargetConfig): ServedTarget {
   const host = target.provider.kind === 'demo' ? null : target.provider.catalogProvider;
   return { ...target, catalog: host === null ? null : { provider: host, model: target.model } };
 }

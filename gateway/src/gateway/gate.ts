@@ -11,6 +11,7 @@ import type { CallLog } from './call-log.ts';
 import type { Idempotency } from './idempotency-run.ts';
 import type { KeptReasoning } from './kept-reasoning.ts';
 import type { MoneyDesk } from './money-desk.ts';
+import type { ProviderHealth } from './provider-health.ts';
 import type { ReasoningMark } from './reasoning-mark.ts';
 
 /** What a reload replaces, all at once; a running call keeps what it began with. */
@@ -37,6 +38,7 @@ export interface Gate {
   readonly keptReasoning: KeptReasoning;
   readonly idempotency: Idempotency;
   readonly desk: MoneyDesk;
+  readonly health: ProviderHealth;
   /** Events in an order that their format does not have, by format: what upstreams sent, and what was kept from clients. */
   readonly disorders: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */

@@ -13,6 +13,7 @@ import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { flagUsage } from './flag-usage.ts';
 import type { MoneyDesk } from './money-desk.ts';
+import type { ProviderHealth } from './provider-health.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
 export interface Outcome {
@@ -26,6 +27,7 @@ export interface Outcome {
 interface Books {
   readonly recorder: CallRecorder;
   readonly desk: MoneyDesk;
+  readonly health: Pick<ProviderHealth, 'count'>;
 }
 
 /**
@@ -42,6 +44,7 @@ export async function settle(
   if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
   call.settled = true;
   if (call.principal === null) return 0n;
+  countHealth(call, outcome, gate);
   const charge = decideUsage(call, outcome, gate);
   const { usage, source, payer } = charge;
   const { money } = call;
@@ -111,6 +114,14 @@ function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): v
     facts.outputBytes,
     route.hiddenReasoning === 'never' ? output : output - reasoning,
   );
+}
+
+/** What the end of the call says of the provider that it turned to. */
+function countHealth(call: Call, { failure }: Outcome, { health }: Books): void {
+  if (!call.attempted || call.route === null) return;
+  const { firstByteMs, startMs } = call;
+  const ttfbMs = call.facts?.stream === true && firstByteMs !== null ? firstByteMs - startMs : null;
+  health.count(call.route.upstream.provider, failure, ttfbMs, performance.now());
 }
 
 /** The usage that is charged, and where its numbers come from. */

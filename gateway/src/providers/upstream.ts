@@ -44,10 +44,7 @@ export function buildUpstream(target: TargetConfig): Upstream {
   const { provider } = target;
   const { protocols } = provider;
   if (provider.kind === 'demo') return { kind: 'demo', provider: provider.name, model: target.model, protocols };
-  const { origin, basePath } = parseBaseUrl(provider.baseUrl);
-  if (provider.credential !== null && provider.credential.origin !== origin.key) {
-    throw new Error(`the credential of ${provider.name} is bound to ${provider.credential.origin}, not ${origin.key}`);
-  }
+  const { origin, basePath } = addressOf(provider);
   const headStart = new Map<Endpoint, Secret>();
   for (const protocol of protocols) {
     for (const endpoint of ENDPOINTS[protocol])
@@ -66,6 +63,15 @@ export function buildUpstream(target: TargetConfig): Upstream {
   };
 }
 
+/** Where a provider's calls go. Throws where its credential is bound to another origin. */
+function addressOf({ name, baseUrl, credential, publicOnly }: UpstreamProvider) {
+  const { origin, basePath } = parseBaseUrl(baseUrl);
+  if (credential !== null && credential.origin !== origin.key) {
+    throw new Error(`the credential of ${name} is bound to ${credential.origin}, not ${origin.key}`);
+  }
+  return { origin: publicOnly === true ? { ...origin, publicOnly } : origin, basePath };
+}
+
 function renderStart(provider: UpstreamProvider, origin: Origin, basePath: string, endpoint: Endpoint): Secret {
   const lines = [
     `POST ${basePath}/${endpoint} HTTP/1.1`,
@@ -82,6 +88,21 @@ function credentialLines(provider: ProviderConfig): string[] {
   if (provider.kind === 'demo' || provider.credential === null) return [];
   const key = provider.credential.secret.reveal();
   return provider.kind === 'anthropic' ? [`x-api-key: ${key}`] : [`authorization: Bearer ${key}`];
+}
+
+/** Where a provider lists its models, and the whole head of that request. Throws as `buildUpstream` does. */
+export function renderModelsRequest(provider: UpstreamProvider): { readonly origin: Origin; readonly head: Secret } {
+  const { origin, basePath } = addressOf(provider);
+  const lines = [
+    `GET ${basePath}/models HTTP/1.1`,
+    `host: ${origin.authority}`,
+    `user-agent: ${USER_AGENT}`,
+    'accept: application/json',
+    'accept-encoding: identity',
+    ...(provider.kind === 'anthropic' ? ['anthropic-version: 2023-06-01'] : []),
+    ...credentialLines(provider),
+  ];
+  return { origin, head: new Secret(`${lines.join('\r\n')}\r\n\r\n`) };
 }
 
 /** The whole head of one request. `forwarded` are header lines of the caller's that upstream may see, each already checked. */

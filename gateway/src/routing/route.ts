@@ -1,6 +1,6 @@
 /** Owns the table from public model names to who answers them, at what price. Built at start and at each reload. */
 import { FREE_PRICE, type Price } from '../billing/price.ts';
-import { bookOf, type PriceBook, parsePriceBook } from '../billing/price-book.ts';
+import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook } from '../billing/price-book.ts';
 import type { Protocol } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
@@ -10,6 +10,11 @@ import { type ModelFacts, traitsOf } from './upstream-traits.ts';
 
 /** What the table needs to know of the catalogue: price and facts of a model at a host; null: it does not know it. */
 export type FindFacts = (catalogProvider: string, model: string) => (ModelFacts & { readonly price: Price }) | null;
+
+/** The prices of a model that were set in the console; of a model whose price the file sets they do not count. */
+export type FindSetPrices = (model: string) => readonly PricePeriod[];
+
+const NONE_SET: FindSetPrices = () => [];
 
 /** Who answers a model. Calls go to the first upstream. */
 export interface Route {
@@ -35,11 +40,15 @@ export type RouteTable = ReadonlyMap<string, Route>;
  * Every public name, aliases too, with its route. All names of a model share its upstream; an alias with endpoints of its
  * own has a route of its own.
  */
-export function buildRouteTable(models: ReadonlyMap<string, ServedModel>, findFacts: FindFacts): RouteTable {
+export function buildRouteTable(
+  models: ReadonlyMap<string, ServedModel>,
+  findFacts: FindFacts,
+  findSetPrices: FindSetPrices = NONE_SET,
+): RouteTable {
   const built = new Map<ServedModel, Route>();
   const table = new Map<string, Route>();
   for (const [name, model] of models) {
-    const route = built.get(model) ?? buildRoute(model, findFacts);
+    const route = built.get(model) ?? buildRoute(model, findFacts, findSetPrices);
     built.set(model, route);
     const alias = model.alias.find((one) => one.name === name);
     const restricted = alias !== undefined && alias.protocols.length < model.protocols.length;
@@ -48,7 +57,7 @@ export function buildRouteTable(models: ReadonlyMap<string, ServedModel>, findFa
   return table;
 }
 
-function buildRoute(model: ServedModel, findFacts: FindFacts): Route {
+function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: FindSetPrices): Route {
   const [target] = model.targets;
   const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
   const listed = targetPrice(target, facts);
@@ -61,7 +70,7 @@ function buildRoute(model: ServedModel, findFacts: FindFacts): Route {
     traits,
     hiddenReasoning: hiddenReasoningOf(target, facts, traits),
     catalog: target.catalog,
-    prices: model.price === null ? bookOf(listed) : parsePriceBook(model.price, listed),
+    prices: model.price === null ? addPeriods(listed, findSetPrices(model.name)) : parsePriceBook(model.price, listed),
   };
 }
 

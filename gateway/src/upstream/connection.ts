@@ -2,6 +2,7 @@
 import type { Socket } from 'bun';
 import type { UpstreamFailure } from './failure.ts';
 import type { Origin } from './origin.ts';
+import { findPublicAddress } from './public-host.ts';
 
 /** Who uses a connection now. `onClosed(null)` is an orderly end (FIN); an error is a reset. Called once at most. */
 export interface ConnectionUser {
@@ -61,7 +62,7 @@ export function closeIdle(): void {
 }
 
 /**
- * Opens a connection. `settle` is called exactly once; the answer is a function that gives up (a socket that opens later
+ * Opens a connection, to the very address that was looked at where it must be public. `settle` is called exactly once; the answer is a function that gives up (a socket that opens later
  * is closed). With TLS the connection is handed over only after the certificate was verified for the origin's host.
  */
 export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFailure) => void): () => void {
@@ -79,58 +80,64 @@ export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFail
     attempt.connection = connection;
     return connection;
   };
-  Bun.connect<Connection>({
-    hostname: origin.host,
-    port: origin.port,
-    ...(origin.tls ? { tls: { serverName: origin.host, rejectUnauthorized: true } } : {}),
-    socket: {
-      open(socket) {
-        socket.data = opened(socket);
-        if (over) socket.terminate();
-        else if (!origin.tls) {
-          socket.setNoDelay(true);
-          attempt.settle(socket.data);
-        }
-      },
-      handshake(socket, verified, error) {
-        if (over) socket.terminate();
-        else if (verified && error === null) attempt.settle(socket.data);
-        else {
+  const connect = (hostname: string) =>
+    Bun.connect<Connection>({
+      hostname,
+      port: origin.port,
+      ...(origin.tls ? { tls: { serverName: origin.host, rejectUnauthorized: true } } : {}),
+      socket: {
+        open(socket) {
+          socket.data = opened(socket);
+          if (over) socket.terminate();
+          else if (!origin.tls) {
+            socket.setNoDelay(true);
+            attempt.settle(socket.data);
+          }
+        },
+        handshake(socket, verified, error) {
+          if (over) socket.terminate();
+          else if (verified && error === null) attempt.settle(socket.data);
+          else {
+            attempt.settle({
+              kind: 'tls',
+              message: `TLS with ${origin.key} failed: ${error?.message ?? 'not verified'}`,
+            });
+            socket.terminate();
+          }
+        },
+        data(socket, bytes) {
+          const user = socket.data.user;
+          if (user !== null) user.onBytes(bytes);
+          else discard(socket.data);
+        },
+        drain(socket) {
+          socket.data.user?.onDrain();
+        },
+        end(socket) {
+          closed(socket.data, null);
+          socket.end();
+        },
+        close(socket, error) {
+          if (socket.data === undefined) return;
+          closed(socket.data, error ?? null);
           attempt.settle({
-            kind: 'tls',
-            message: `TLS with ${origin.key} failed: ${error?.message ?? 'not verified'}`,
+            kind: origin.tls ? 'tls' : 'connect',
+            message: `${origin.key} closed the connection at once`,
           });
-          socket.terminate();
-        }
+        },
+        error(socket, error) {
+          if (socket.data !== undefined) closed(socket.data, error);
+        },
+        connectError(_socket, error) {
+          attempt.settle(refused(origin, error));
+        },
       },
-      data(socket, bytes) {
-        const user = socket.data.user;
-        if (user !== null) user.onBytes(bytes);
-        else discard(socket.data);
-      },
-      drain(socket) {
-        socket.data.user?.onDrain();
-      },
-      end(socket) {
-        closed(socket.data, null);
-        socket.end();
-      },
-      close(socket, error) {
-        if (socket.data === undefined) return;
-        closed(socket.data, error ?? null);
-        attempt.settle({
-          kind: origin.tls ? 'tls' : 'connect',
-          message: `${origin.key} closed the connection at once`,
-        });
-      },
-      error(socket, error) {
-        if (socket.data !== undefined) closed(socket.data, error);
-      },
-      connectError(_socket, error) {
-        attempt.settle(refused(origin, error));
-      },
-    },
-  }).catch((error: unknown) => attempt.settle(refused(origin, error)));
+    });
+  const connecting =
+    origin.publicOnly === true
+      ? findPublicAddress(origin.host).then((address) => (over ? undefined : connect(address)))
+      : connect(origin.host);
+  connecting.catch((error: unknown) => attempt.settle(refused(origin, error)));
   return () => {
     over = true;
     attempt.connection?.socket.terminate();

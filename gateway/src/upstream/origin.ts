@@ -7,6 +7,8 @@ export interface Origin {
   readonly host: string;
   readonly port: number;
   readonly authority: string;
+  /** Every address of the host must be public, at each connection anew. */
+  readonly publicOnly?: true;
 }
 
 /** Splits a base URL (already checked by the configuration) into its origin and its path without a trailing slash. */

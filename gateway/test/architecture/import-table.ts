@@ -11,6 +11,7 @@ const PORTS = [
   'store/people-port.ts',
   'store/idempotency-port.ts',
   'store/usage-port.ts',
+  'store/provider-port.ts',
 ] as const;
 /** What every domain folder stands on. */
 const FLOOR = [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts', 'protocols', ...PORTS] as const;
@@ -35,6 +36,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/idempotency-port.ts': [],
   'store/people-port.ts': [],
   'store/usage-port.ts': ['store/ports.ts', 'store/ledger-port.ts'],
+  'store/provider-port.ts': [],
   'store/policy-port.ts': ['store/ports.ts', 'store/ledger-port.ts', 'store/limits-port.ts'],
   protocols: [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts'],
 

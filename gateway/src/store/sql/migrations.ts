@@ -1,5 +1,6 @@
 /** Owns the steps that lead from an empty database to today's tables, in order. A step that has shipped never changes. */
 import type { Migration } from './migration.ts';
+import { MIGRATION_13 } from './migration-13.ts';
 import { MIGRATION_3 } from './migration-3.ts';
 import { MIGRATION_4 } from './migration-4.ts';
 import { MIGRATION_5 } from './migration-5.ts';
@@ -91,4 +92,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_9,
   MIGRATION_10,
   MIGRATION_11,
+  MIGRATION_13,
 ];

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger-port.ts';
 import type { BindingCaps } from '../limits-port.ts';
 import type { PeopleStore } from '../people-port.ts';
 import type { PolicyBook } from '../policy-port.ts';
+import type { ProviderBook } from '../provider-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
 import type { UsageReader } from '../usage-port.ts';
 import { createCallReader } from './call-reader.ts';
@@ -16,6 +17,7 @@ import { createLedger } from './ledger.ts';
 import { keepAbandonment, keepRecord } from './ledger-operations.ts';
 import { createPeopleStore } from './people-store.ts';
 import { createPolicyBook } from './policy-book.ts';
+import { createProviderBook } from './provider-book.ts';
 import type { Recovered } from './recover-holds.ts';
 import { createSpendThread } from './spend-thread.ts';
 import { openSpool, type Spool } from './spool.ts';
@@ -52,6 +54,7 @@ export interface Store {
   readonly ledger: Ledger;
   readonly policies: PolicyBook;
   readonly people: PeopleStore;
+  readonly providers: ProviderBook;
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
   readonly usage: UsageReader;
@@ -116,6 +119,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ledger: createLedger(queries, writer, opened, ends),
     policies: createPolicyBook(queries, writer),
     people: createPeopleStore(queries, writer),
+    providers: createProviderBook(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
     usage,

@@ -1,0 +1,40 @@
+/** Checks which of the prices set in the console is in force when, and that a record's version recomputes it. */
+import { expect, test } from 'bun:test';
+import type { StoredPrice } from '../store/provider-port.ts';
+import { FREE_PRICE, parsePriceVersion } from './price.ts';
+import { addPeriods, priceAt } from './price-book.ts';
+import { groupSetPrices, parseSetPrice } from './set-price.ts';
+
+const set = (fromMs: number, input: string | null): StoredPrice => ({
+  model: 'm',
+  fromMs,
+  rates: input === null ? null : { input, output: '9' },
+  createdBy: 'p',
+  createdAtMs: 0,
+});
+
+test('before the first price is what was known, then each from its beginning on', () => {
+  const periods = groupSetPrices([set(2_000, '2'), set(1_000, '1')]).get('m') ?? [];
+  const book = addPeriods(FREE_PRICE, periods);
+  const at = (ms: number) => priceAt(book, ms)?.input;
+  expect([at(999), at(1_000), at(1_999), at(2_000)]).toEqual([0n, 1_000_000n, 1_000_000n, 2_000_000n]);
+});
+
+test('of two with one beginning the later one holds', () => {
+  const book = addPeriods(null, groupSetPrices([set(5, '3'), set(5, '4')]).get('m') ?? []);
+  expect(priceAt(book, 5)?.input).toBe(4_000_000n);
+  expect(book).toHaveLength(2);
+});
+
+test('the version says where it came from, and recomputes it', () => {
+  const price = parseSetPrice(set(Date.UTC(2026, 10, 22), '0.25'));
+  expect(price.version).toBe('console:2026-11-22T00:00:00.000Z@0.25_0.25_0.25_0.25_9_9');
+  expect(parsePriceVersion(price.version)).toEqual(price);
+  const free = parseSetPrice(set(0, null));
+  expect(free.version).toBe('console:1970-01-01T00:00:00.000Z@0_0_0_0_0_0');
+  expect(parsePriceVersion(free.version)).toEqual(free);
+});
+
+test('a rate that is no number is refused by its name', () => {
+  expect(() => parseSetPrice(set(0, '-1'))).toThrow('input');
+});

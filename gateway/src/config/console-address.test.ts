@@ -1,0 +1,75 @@
+/** The battery of addresses that must not be reached by way of the console. */
+import { expect, test } from 'bun:test';
+import { parseBaseUrl } from './base-url.ts';
+import { checkConsoleAddress } from './console-address.ts';
+
+function isTaken(text: string, privateOrigins: readonly string[] = []): boolean {
+  const address = parseBaseUrl(text);
+  return !('found' in address) && checkConsoleAddress(address, privateOrigins) === null;
+}
+
+test.each([
+  'http://api.example.com/v1',
+  'https://127.0.0.1/v1',
+  'https://0x7f.1/v1',
+  'https://2130706433/v1',
+  'https://0177.0.0.1/v1',
+  'https://127.1/v1',
+  'https://127。0。0。1/v1',
+  'https://１２７.0.0.1/v1',
+  'https://[::1]/v1',
+  'https://[::ffff:127.0.0.1]/v1',
+  'https://[::ffff:7f00:1]/v1',
+  'https://[fd00:ec2::254]/v1',
+  'https://[fe80::1]/v1',
+  'https://[64:ff9b::7f00:1]/v1',
+  'https://10.0.0.1/v1',
+  'https://192.168.0.10:8443/v1',
+  'https://100.100.100.200/latest',
+  'https://169.254.169.254/latest/meta-data',
+  'http://169.254.169.254/latest/meta-data',
+  'https://metadata.google.internal/v1',
+  'https://localhost/v1',
+  'https://localhost./v1',
+  'https://LOCALHOST/v1',
+  'https://a.localhost/v1',
+  'https://printer.local/v1',
+  'https://intranet/v1',
+  'https://router/v1',
+  'https://evil.example#.openai.azure.com/v1',
+  'https://evil.example?.openai.azure.com/v1',
+  'https://api.example.com@evil.example/v1',
+  'https://evil.example\\@api.example.com/v1',
+  'https://evil.example\\.openai.azure.com/v1',
+  'https:evil.example/v1',
+  'https:///evil.example/v1',
+  'https://api.example.com/v1\r\nhost: evil.example',
+  'https://api.example .com/v1',
+  'ftp://api.example.com/v1',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'gopher://127.0.0.1:6379/_SET',
+  'unix:/var/run/docker.sock',
+  '//api.example.com/v1',
+  '',
+])('%s is refused', (text) => {
+  expect(isTaken(text)).toBe(false);
+});
+
+test.each([
+  'https://api.openai.com/v1',
+  'https://api.example.com:8443/some/path/v1',
+  'https://1.1.1.1/v1',
+  'https://[2606:4700::1111]/v1',
+])('%s is taken', (text) => {
+  expect(isTaken(text)).toBe(true);
+});
+
+test('what stands in the file is taken, by its very origin', () => {
+  const written = ['http://127.0.0.1:9100', 'https://10.0.0.7'];
+  expect(isTaken('http://127.0.0.1:9100/v1', written)).toBe(true);
+  expect(isTaken('https://10.0.0.7/any/path', written)).toBe(true);
+  expect(isTaken('http://127.0.0.1:9101/v1', written)).toBe(false);
+  expect(isTaken('https://127.0.0.1:9100/v1', written)).toBe(false);
+  expect(isTaken('http://10.0.0.7/v1', written)).toBe(false);
+});

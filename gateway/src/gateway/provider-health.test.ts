@@ -1,0 +1,80 @@
+/** Checks how a provider's health follows from its calls, and that old calls are forgotten. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createProviderHealth } from './provider-health.ts';
+
+const MINUTE_MS = 60_000;
+
+function rig() {
+  const clock = { nowMs: 100 * MINUTE_MS };
+  const health = createProviderHealth(() => clock.nowMs);
+  return {
+    clock,
+    read: () => health.read('lab'),
+    count: (failure: Parameters<typeof health.count>[1], ttfbMs: number | null = null) =>
+      health.count('lab', failure, ttfbMs, clock.nowMs),
+  };
+}
+
+test('a provider that nobody called is idle, and one call that went well shows that it is healthy', () => {
+  const { read, count } = rig();
+  expect(read()).toEqual({ state: 'idle', calls: 0, errors: 0, ttfbP50Ms: null });
+  count(null);
+  expect(read()).toMatchObject({ state: 'healthy', calls: 1, errors: 0 });
+});
+
+test('what callers or the gateway ended is not counted, and a refusal shows that it is there', () => {
+  const { read, count } = rig();
+  for (const kind of ['client_left', 'reader_too_slow', 'quota_exceeded', 'gateway_fault', 'draining'] as const) {
+    count(kind);
+  }
+  expect(read().calls).toBe(0);
+  for (const kind of ['upstream_rejected', 'context_overflow'] as const) count(kind);
+  expect(read()).toMatchObject({ state: 'healthy', calls: 2, errors: 0 });
+});
+
+test('five faults in a row, nothing but faults, or half of twenty are failing; a good call ends a row', () => {
+  const first = rig();
+  first.count('upstream_failed');
+  expect(first.read().state).toBe('failing');
+  first.count(null);
+  expect(first.read().state).toBe('healthy');
+  for (let index = 0; index < 4; index++) first.count('upstream_timeout');
+  expect(first.read().state).toBe('healthy');
+  first.count('upstream_refused_us');
+  expect(first.read()).toMatchObject({ state: 'failing', calls: 7, errors: 6 });
+  first.count(null);
+  expect(first.read().state).toBe('healthy');
+
+  const second = rig();
+  for (let index = 0; index < 10; index++) {
+    second.count('upstream_rate_limited');
+    second.count(null);
+  }
+  expect(second.read()).toMatchObject({ state: 'failing', calls: 20, errors: 10 });
+});
+
+test('a call counts for 15 minutes, and its place is used again', () => {
+  const { clock, read, count } = rig();
+  count(null);
+  clock.nowMs += 14 * MINUTE_MS;
+  expect(read().calls).toBe(1);
+  clock.nowMs += MINUTE_MS;
+  expect(read()).toMatchObject({ state: 'idle', calls: 0 });
+  count('upstream_failed');
+  expect(read()).toMatchObject({ calls: 1, errors: 1 });
+});
+
+test('the median is within 6 % of the real one', () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 1, max: 500_000, noNaN: true }), { minLength: 1, maxLength: 99 }), (times) => {
+      const { read, count } = rig();
+      for (const ms of times) count(null, ms);
+      const sorted = times.toSorted((one, other) => one - other);
+      const median = sorted[Math.ceil(sorted.length / 2) - 1] ?? 0;
+      const found = read().ttfbP50Ms ?? 0;
+      expect(Math.abs(found - median)).toBeLessThanOrEqual(median * 0.06 + 1);
+    }),
+    { seed: 1 },
+  );
+});

@@ -1,0 +1,43 @@
+/** Checks that a host is taken only where all of its addresses are public, and that a connection asks this each time. */
+import { expect, test } from 'bun:test';
+import { dial } from './connection.ts';
+import type { UpstreamFailure } from './failure.ts';
+import { parseBaseUrl } from './origin.ts';
+import { findPublicAddress, NotPublic } from './public-host.ts';
+
+test('the first of public addresses is taken', async () => {
+  expect(await findPublicAddress('a.example', async () => ['1.1.1.1', '2606:4700::1111'])).toBe('1.1.1.1');
+  expect(await findPublicAddress('9.9.9.9')).toBe('9.9.9.9');
+});
+
+test.each([[['127.0.0.1']], [['1.1.1.1', '169.254.169.254']], [['2606:4700::1111', '::1']], [['fe80::1%eth0']], [[]]])(
+  'a name with the addresses %p is refused',
+  async (addresses) => {
+    await expect(findPublicAddress('a.example', async () => addresses)).rejects.toBeInstanceOf(NotPublic);
+  },
+);
+
+test('a literal is judged without a look-up', async () => {
+  const never = () => Promise.reject(new Error('looked up'));
+  await expect(findPublicAddress('10.0.0.1', never)).rejects.toBeInstanceOf(NotPublic);
+});
+
+test('a connection to a host that must be public is not made where its name has come to mean this machine', async () => {
+  let arrived = 0;
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open() {
+        arrived += 1;
+      },
+      data() {},
+    },
+  });
+  const { origin } = parseBaseUrl(`http://localhost:${server.port}`);
+  const outcome = await new Promise<unknown>((resolve) => dial({ ...origin, publicOnly: true }, resolve));
+  server.stop(true);
+  expect((outcome as UpstreamFailure).kind).toBe('connect');
+  expect((outcome as UpstreamFailure).message).toContain('not one of the public internet');
+  expect(arrived).toBe(0);
+});
