@@ -52,6 +52,8 @@ const providerView = z.object({
     ttfb_p50_ms: z.number().nullable(),
   }),
   models: z.int(),
+  /** What is wrong with an entry of the console, in sentences: it is not used, or not wholly; null: nothing. */
+  problem: z.string().nullable(),
 });
 
 export const modelRoutes = {
