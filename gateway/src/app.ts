@@ -1,19 +1,23 @@
 /** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
+
+import manifest from '../package.json' with { type: 'json' };
 import { createCapacity } from './admission/capacity.ts';
 import { openConsole } from './app/open-console.ts';
+import { openModels } from './app/open-models.ts';
 import { openMoney } from './app/open-money.ts';
 import { openPeople } from './app/open-people.ts';
-import { findModel, listModels } from './catalog/catalog.ts';
+import { findModel } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
 import { longestCallMs } from './config/longest-call.ts';
-import { type ListedModels, listServedModels } from './config/served-models.ts';
+import type { ListedModels } from './config/served-models.ts';
 import { createControl } from './control/control.ts';
 import { serveControl } from './control/control-server.ts';
-import type { Gate, Settings } from './gateway/gate.ts';
+import type { Gate } from './gateway/gate.ts';
 import { createIdempotency } from './gateway/idempotency.ts';
 import { startSweeping } from './gateway/idempotency-sweep.ts';
 import { KeptReasoning } from './gateway/kept-reasoning.ts';
+import { createProviderHealth } from './gateway/provider-health.ts';
 import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
@@ -21,7 +25,7 @@ import { loadKeyDirectory } from './identity/load-key-directory.ts';
 import { Roster } from './lib/roster.ts';
 import { makersOf, membershipOf } from './people/membership.ts';
 import { createSetUp } from './people/set-up.ts';
-import { buildRouteTable, type RouteTable } from './routing/route.ts';
+import type { RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
@@ -50,6 +54,7 @@ export interface App {
 /** Starts everything. Throws an Error in words for the operator. */
 export async function startApp(given: Config, log: Log): Promise<App> {
   const { dataDir } = given;
+  const startedAtMs = Date.now();
   const folder = prepareDataFolder(dataDir);
   const lock = acquireDataLock(dataDir);
   if (lock === 'held') {
@@ -115,8 +120,24 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     const limits = () => gate.settings.config.limits;
     const baseUrl = () => gate.settings.config.server.publicUrl ?? server.url;
+    const health = createProviderHealth();
+    const models = await openModels({
+      config,
+      listed,
+      book: store.providers,
+      masterKey: masterKey.key,
+      directory,
+      health,
+      log,
+      takeOver: (settings) => {
+        const { routes } = gate.settings;
+        gate.settings = settings;
+        money.bindModels((model) => namesIn(routes, model));
+      },
+      note: async ({ act, subject }) => log.info({ act, subject }, 'changed in the console'),
+    });
     const gate: Gate = {
-      settings: buildSettings(config, listed),
+      settings: models.settings,
       directory,
       recorder: store.recorder,
       capacity: createCapacity(
@@ -129,6 +150,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       keptReasoning: new KeptReasoning(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
       desk: money.desk,
+      health,
       disorders: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
       unknownCallers: 0,
       ready: true,
@@ -146,7 +168,15 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
       nowMs: Date.now,
     });
-    const console = openConsole({ log, directory, people, usage: store.usage, desk: money.desk });
+    const console = openConsole({
+      log,
+      directory,
+      people,
+      usage: store.usage,
+      desk: money.desk,
+      models: models.desk,
+      status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
+    });
     money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
@@ -172,13 +202,12 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...(socket.notice === null ? [] : [socket.notice]),
         ...config.notes,
         ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
+        ...models.notices,
       ],
       suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
       async reconfigure(next) {
         const found = await addOllama(next);
-        const { routes } = gate.settings;
-        gate.settings = buildSettings(found.config, found.listed);
-        money.bindModels((model) => namesIn(routes, model));
+        models.reconfigure(found.config, found.listed);
         callMsMax = longestCallMs(found.config);
       },
       close: closeAll,
@@ -198,15 +227,6 @@ async function addOllama(config: Config): Promise<{ config: Config; listed: List
   const names = await detectOllama(AbortSignal.timeout(1_000));
   if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
   return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
-}
-
-function buildSettings(config: Config, listed: ListedModels): Settings {
-  const served = listServedModels(
-    config,
-    (provider) => listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]),
-    listed,
-  );
-  return { config, routes: buildRouteTable(served, findModel) };
 }
 
 /** Every public name of the model that a name stands for; of a name that is not served, itself. */

@@ -6,10 +6,14 @@ import { invitationHandlers } from '../console-api/invitations.ts';
 import { logHandlers } from '../console-api/logs.ts';
 import { meHandlers } from '../console-api/me.ts';
 import { memberHandlers } from '../console-api/members.ts';
+import type { ModelDesk } from '../console-api/model-desk.ts';
+import { modelHandlers } from '../console-api/models.ts';
 import type { PeopleParts } from '../console-api/people-parts.ts';
+import { providerHandlers } from '../console-api/providers.ts';
 import { sessionHandlers } from '../console-api/session.ts';
 import { setUpHandlers } from '../console-api/set-up.ts';
 import { signInHandlers } from '../console-api/sign-in.ts';
+import { type StatusParts, statusHandlers } from '../console-api/status.ts';
 import { usageHandlers } from '../console-api/usage.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
@@ -26,10 +30,12 @@ interface ConsoleParts {
   readonly log: Log;
   readonly usage: UsageReader;
   readonly desk: MoneyDesk;
+  readonly models: ModelDesk;
+  readonly status: Omit<StatusParts, 'desk'>;
 }
 
 /** The console over the parts of a running gateway. */
-export function openConsole({ log, directory, people, usage, desk }: ConsoleParts): ConsoleDesk {
+export function openConsole({ log, directory, people, usage, desk, models, status }: ConsoleParts): ConsoleDesk {
   const { nowMs } = people;
   const usageParts = {
     usage,
@@ -49,6 +55,9 @@ export function openConsole({ log, directory, people, usage, desk }: ConsolePart
       ...homeHandlers(usageParts),
       ...usageHandlers(usageParts),
       ...logHandlers(usageParts),
+      ...modelHandlers(models),
+      ...providerHandlers(models),
+      ...statusHandlers({ desk: models, ...status }),
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
     publicUrl: people.publicUrl,

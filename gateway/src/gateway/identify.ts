@@ -2,7 +2,7 @@
 
 import { CallFailure } from '../errors/call-failure.ts';
 import { authenticate } from '../identity/authenticate.ts';
-import { authorize, mayComeFrom, mayUseModel } from '../identity/authorize.ts';
+import { authorize, type ModelRights, mayComeFrom, mayUseModel } from '../identity/authorize.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
@@ -50,8 +50,13 @@ function addressForbidden(): CallFailure {
   });
 }
 
-/** The route of a model that the principal may use over the protocol. Throws `model_unknown`, `model_forbidden` or `model_wrong_protocol`. */
-export function chooseRoute({ routes }: Settings, principal: Principal, model: string, protocol: ProtocolName): Route {
+/** The route of a model that a key may use over the protocol. Throws `model_unknown`, `model_forbidden` or `model_wrong_protocol`. */
+export function chooseRoute(
+  { routes }: Pick<Settings, 'routes'>,
+  rights: ModelRights,
+  model: string,
+  protocol: ProtocolName,
+): Route {
   const route = routes.get(model);
   const name = JSON.stringify(model);
   if (route === undefined) {
@@ -61,7 +66,7 @@ export function chooseRoute({ routes }: Settings, principal: Principal, model: s
       { param: 'model' },
     );
   }
-  if (!mayUseModel(principal, route.names)) {
+  if (!mayUseModel(rights, route.names)) {
     throw new CallFailure(
       'model_forbidden',
       `this API key may not use the model ${name}. GET /v1/models lists what it may use`,

@@ -17,7 +17,13 @@ export interface Probe {
   readonly models: readonly string[];
 }
 
-const LIMITS = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 10_000, responseBytesMax: 4 * 2 ** 20 };
+const LIMITS = {
+  connectMs: 5_000,
+  firstByteMs: 10_000,
+  idleMs: 10_000,
+  totalMs: 10_000,
+  responseBytesMax: 4 * 2 ** 20,
+};
 const ERROR_BODY_BYTES_MAX = 16 * 1024;
 const MODELS_MAX = 5_000;
 const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
@@ -56,7 +62,9 @@ function failed(message: string) {
 function judgeAnswer({ head, body }: CollectedAnswer, credential: Secret | null) {
   const { status } = head;
   if (status >= 300 && status < 400) {
-    return failed(`It answered ${status}, a redirect to another address, which is never followed. Correct its address.`);
+    return failed(
+      `It answered ${status}, a redirect to another address, which is never followed. Correct its address.`,
+    );
   }
   if (status !== 200) {
     const words = scrubText(readErrorWords(body), credential).trim();
@@ -64,7 +72,9 @@ function judgeAnswer({ head, body }: CollectedAnswer, credential: Secret | null)
   }
   const models = readModels(body);
   if (models === null) {
-    return failed('It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?');
+    return failed(
+      'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?',
+    );
   }
   return { ok: true, message: `It has ${models.length === 1 ? 'one model' : `${models.length} models`}.`, models };
 }
@@ -105,5 +115,7 @@ function parseJson(text: string): unknown {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
 }

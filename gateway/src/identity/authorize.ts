@@ -23,9 +23,12 @@ export function authorize(principal: Principal, wish: Wish): Authorization {
   return 'allowed';
 }
 
+/** The rights of a key and its workspace over models. */
+export type ModelRights = Pick<Principal, 'keyAllows' | 'workspaceAllows'>;
+
 /** Whether both the key and its workspace allow a model, under whichever of its public names. */
-export function mayUseModel(principal: Principal, modelNames: readonly string[]): boolean {
-  return modelNames.some(principal.keyAllows) && modelNames.some(principal.workspaceAllows);
+export function mayUseModel(rights: ModelRights, modelNames: readonly string[]): boolean {
+  return modelNames.some(rights.keyAllows) && modelNames.some(rights.workspaceAllows);
 }
 
 /** Whether the principal's key may be used from an address; null: it is not known. */

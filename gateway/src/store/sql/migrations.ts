@@ -1,6 +1,5 @@
 /** Owns the steps that lead from an empty database to today's tables, in order. A step that has shipped never changes. */
 import type { Migration } from './migration.ts';
-import { MIGRATION_13 } from './migration-13.ts';
 import { MIGRATION_3 } from './migration-3.ts';
 import { MIGRATION_4 } from './migration-4.ts';
 import { MIGRATION_5 } from './migration-5.ts';
@@ -10,6 +9,7 @@ import { MIGRATION_8 } from './migration-8.ts';
 import { MIGRATION_9 } from './migration-9.ts';
 import { MIGRATION_10 } from './migration-10.ts';
 import { MIGRATION_11 } from './migration-11.ts';
+import { MIGRATION_13 } from './migration-13.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {

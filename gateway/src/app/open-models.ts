@@ -1,0 +1,127 @@
+/**
+ * Owns joining what is served: the configuration, what was entered in the console, the catalogue. Made anew at each change
+ * of either; running calls keep what they began with.
+ */
+import { groupSetPrices } from '../billing/set-price.ts';
+import { findModel, listModels } from '../catalog/catalog.ts';
+import type { Config } from '../config/config.ts';
+import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';
+import { type ListCatalogNames, type ListedModels, listServedModels } from '../config/served-models.ts';
+import type { ModelDesk, ModelNote, Running } from '../console-api/model-desk.ts';
+import type { Settings } from '../gateway/gate.ts';
+import type { ProviderHealth } from '../gateway/provider-health.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { Secret } from '../lib/secret.ts';
+import { HOUSE_ACCOUNT } from '../people/roles.ts';
+import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
+import { buildRouteTable } from '../routing/route.ts';
+import type { ProviderBook, StoredPrice, StoredProvider } from '../store/provider-port.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface Models {
+  /** What calls go by now. */
+  readonly settings: Settings;
+  /** What the console works on. */
+  readonly desk: ModelDesk;
+  /** What is wrong with entries of the console, in sentences for the operator. */
+  readonly notices: readonly string[];
+  /** Takes a new configuration over. Throws where it cannot be built; then nothing changed. */
+  reconfigure(config: Config, listed: ListedModels): void;
+}
+
+export interface ModelParts {
+  readonly config: Config;
+  /** Models that providers themselves were asked for. */
+  readonly listed: ListedModels;
+  readonly book: ProviderBook;
+  readonly masterKey: Secret;
+  readonly directory: KeyDirectory;
+  readonly health: ProviderHealth;
+  readonly log: Pick<Log, 'warn'>;
+  /** Told of each later change; calls go by these settings from then on. */
+  takeOver(settings: Settings): void;
+  note(entry: ModelNote): Promise<void>;
+}
+
+/** Reads what was entered; rejects where it cannot. */
+export async function openModels(parts: ModelParts): Promise<Models> {
+  const { book, directory, health, log, takeOver, note } = parts;
+  const seal = createCredentialSeal(parts.masterKey);
+  let configured: Configured = parts;
+  let entered = await readEntered(book);
+  let running = build(configured, entered, seal);
+  const notices = noticesOf(running.added);
+  const inTurn = createTurns();
+
+  function runWith(config: Configured, entries: Entered): void {
+    const next = build(config, entries, seal);
+    const before = new Set(noticesOf(running.added));
+    [configured, entered, running] = [config, entries, next];
+    takeOver(next.settings);
+    for (const notice of noticesOf(next.added)) if (!before.has(notice)) log.warn(notice);
+  }
+
+  return {
+    settings: running.settings,
+    notices,
+    reconfigure: (config, listed) => runWith({ config, listed }, entered),
+    desk: {
+      running: () => running,
+      book,
+      seal,
+      directory,
+      health,
+      describe: ({ provider, model }) => findModel(provider, model),
+      reload: async () => runWith(configured, await readEntered(book)),
+      inTurn,
+      note,
+      nowMs: Date.now,
+    },
+  };
+}
+
+interface Configured {
+  readonly config: Config;
+  readonly listed: ListedModels;
+}
+
+/** What people entered in the console. */
+interface Entered {
+  readonly providers: readonly StoredProvider[];
+  readonly prices: readonly StoredPrice[];
+}
+
+async function readEntered(book: ProviderBook): Promise<Entered> {
+  const [providers, prices] = await Promise.all([book.readProviders(), book.readPrices()]);
+  return { providers, prices };
+}
+
+const listCatalogNames: ListCatalogNames = (provider) =>
+  listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
+
+function build({ config, listed }: Configured, { providers, prices }: Entered, seal: CredentialSeal): Running {
+  const resolved = resolveConsoleProviders(config, providers, ({ name, sealed }, origin) =>
+    seal.open({ tenant: HOUSE_ACCOUNT, provider: name, origin }, sealed ?? ''),
+  );
+  const configured = listServedModels(config, listCatalogNames, listed);
+  const { models, providers: added } = addConsoleModels(configured, resolved, listCatalogNames);
+  const periods = groupSetPrices(prices);
+  const routes = buildRouteTable(models, findModel, (model) => periods.get(model) ?? []);
+  return { settings: { config, routes }, served: models, added };
+}
+
+function noticesOf(added: readonly ConsoleProvider[]): string[] {
+  return added.flatMap(({ entry, problem }) =>
+    problem === null ? [] : [`The provider ${entry.name}, entered in the console: ${problem}`],
+  );
+}
+
+function createTurns(): ModelDesk['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    // Whether it went well is told to who asked for it; the next one is not kept from its turn.
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}

@@ -1,0 +1,90 @@
+/** Owns a gateway with an administrator of its console, for the suites about providers, models and prices. Judges nothing. */
+import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { renderBody } from '../fault/calls.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
+
+export const ACCOUNT = '/accounts/default';
+
+export interface ApiAnswer {
+  readonly status: number;
+  // What a test looks at is checked by what it expects.
+  readonly json: any;
+  readonly text: string;
+}
+
+export interface Administrator {
+  readonly key: string;
+  /** Asks the console API with the administrator's key. */
+  ask(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
+}
+
+/** A key with scope admin, and its way to the console API. */
+export async function administratorOf(gateway: RunningGateway): Promise<Administrator> {
+  const { key } = await createKey(gateway, { scopes: ['admin', 'inference'] });
+  return { key, ask: (method, path, body) => askApi(gateway, key, method, path, body) };
+}
+
+/** Asks the console API with a key; null: as a stranger. */
+export async function askApi(
+  gateway: Pick<RunningGateway, 'url'>,
+  key: string | null,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<ApiAnswer> {
+  const response = await fetch(`${gateway.url}/app/api${path}`, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, json: JSON.parse(text), text };
+}
+
+/** A configuration whose console may add the fake upstream. */
+export function configBeside(fake: Pick<FakeUpstream, 'url'>, more: object = {}): object {
+  return {
+    server: { private_origins: [fake.url] },
+    providers: { filed: { kind: 'openai-compatible', base_url: `${fake.url}/v1`, api_key: 'filed-credential-9f2c' } },
+    models: {
+      'file-priced': { targets: [{ provider: 'filed' }], price: { input: 1, output: 2 } },
+      'file-unpriced': { targets: [{ provider: 'filed' }], alias: ['another-name'] },
+    },
+    ...more,
+  };
+}
+
+/** Lets the fake upstream answer for every model of the suites. */
+export function scriptModels(fake: Pick<FakeUpstream, 'script'>): void {
+  for (const model of ['their-model', 'file-priced', 'file-unpriced', 'of-the-file', 'second-of-theirs']) fake.script(model, {});
+}
+
+/** A provider to enter, at the fake upstream. */
+export function entryAt(fake: Pick<FakeUpstream, 'url'>, changes: object = {}): object {
+  return {
+    name: 'entered',
+    kind: 'openai-compatible',
+    base_url: `${fake.url}/v1`,
+    credential: CANARY,
+    models: [{ name: 'entered-model', upstream: 'their-model' }],
+    ...changes,
+  };
+}
+
+/** What must never be seen again once it was entered. */
+export const CANARY = 'canary-credential-7d41e90b55aa';
+
+/** One call in one piece; its status. */
+export async function call(gateway: Pick<RunningGateway, 'url' | 'key'>, model: string, key = gateway.key): Promise<number> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: renderBody({ protocol: 'chat', model, stream: false }),
+  });
+  await response.text();
+  return response.status;
+}

@@ -1,0 +1,132 @@
+/** Checks prices set in the console: they bind from their moment on, the file goes before them, and the ledger still proves. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { ACCOUNT, type Administrator, administratorOf, askApi, call, configBeside, scriptModels } from './models-rig.ts';
+
+setDefaultTimeout(30_000);
+
+let fake: FakeUpstream;
+let gateway: RunningGateway;
+let admin: Administrator;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+  scriptModels(fake);
+  gateway = await startGateway({ config: configBeside(fake) });
+  admin = await administratorOf(gateway);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await fake.stop();
+});
+
+const NO_RATES = { cache_read: null, cache_write_5m: null, cache_write_1h: null, reasoning: null };
+const put = (model: string, price: object) =>
+  admin.ask('PUT', `${ACCOUNT}/models/${encodeURIComponent(model)}/price`, {
+    from: null,
+    free: false,
+    input: '3',
+    output: '15',
+    ...NO_RATES,
+    ...price,
+  });
+const models = async (): Promise<any[]> => (await admin.ask('GET', `${ACCOUNT}/models`)).json.models;
+const model = async (name: string) => (await models()).find((one) => one.name === name);
+
+test('a price binds the next call, an earlier one keeps its own, and the proof holds', async () => {
+  expect(await call(gateway, 'file-unpriced')).toBe(200);
+  expect(await put('another-name', {})).toMatchObject({
+    status: 200,
+    json: { source: 'console', input: '3', cache_read: '3', output: '15', free: false },
+  });
+  expect(await call(gateway, 'file-unpriced')).toBe(200);
+  expect((await put('file-unpriced', { input: '4', cache_read: '0.5' })).status).toBe(200);
+  expect(await call(gateway, 'file-unpriced')).toBe(200);
+  const versions = (await gateway.calls()).map((record) => record.price_version?.replace(/:.*@/, '@') ?? null);
+  expect(versions).toEqual(['console@4_0.5_4_4_15_15', 'console@3_3_3_3_15_15', null]);
+  const shown = await model('file-unpriced');
+  expect(shown.price).toMatchObject({ source: 'console', input: '4' });
+  expect(shown.prices.map(({ input }: { input: string }) => input)).toEqual(['4', '3']);
+  expect(await gateway.run('verify')).toMatchObject({ status: 0 });
+});
+
+test('one to come is shown and does not bind yet', async () => {
+  const from = '2099-01-01T00:00:00.000Z';
+  expect(await put('file-unpriced', { from, free: true, input: null, output: null })).toMatchObject({
+    status: 200,
+    json: { from, free: true },
+  });
+  const shown = await model('file-unpriced');
+  expect(shown.prices[0]).toMatchObject({ from, free: true, source: 'console' });
+  expect(shown.price.input).toBe('4');
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['file-priced', {}, 409, null],
+    ['nothing', {}, 404, null],
+    ['file-unpriced', { from: '2020-01-01T00:00:00Z' }, 400, 'from'],
+    ['file-unpriced', { input: null }, 400, 'input'],
+    ['file-unpriced', { output: null }, 400, 'output'],
+    ['file-unpriced', { free: true }, 400, 'input'],
+    ['file-unpriced', { input: '-1' }, 400, 'input'],
+    ['file-unpriced', { output: '0.00000001' }, 400, 'output'],
+    ['file-unpriced', { reasoning: 'much' }, 400, 'reasoning'],
+  ])('of %s with %p', async (name, price, status, member) => {
+    expect(await put(name, price)).toMatchObject({ status, json: { error: { member } } });
+  });
+});
+
+test('models are listed with what is known of them and how many keys may call them', async () => {
+  await createKey(gateway, { models: ['file-*'] });
+  await createKey(gateway, { models: ['nothing'] });
+  await createKey(gateway, { scopes: ['usage'] });
+  expect(await model('file-unpriced')).toMatchObject({
+    aliases: ['another-name'],
+    protocols: ['chat', 'messages'],
+    targets: [{ provider: 'filed', model: 'file-unpriced' }],
+    source: 'file',
+    // The first key, the administrator's, and the one whose pattern matches.
+    keys: 3,
+  });
+  expect((await model('file-priced')).price).toMatchObject({ source: 'file', from: null, output: '2' });
+});
+
+test('patterns match as they do for calls', async () => {
+  const matches = async (patterns: string) =>
+    (await admin.ask('GET', `${ACCOUNT}/model-matches?patterns=${encodeURIComponent(patterns)}`)).json.models;
+  expect(await matches('file-*')).toEqual(['file-priced', 'file-unpriced']);
+  expect(await matches('another-name, nothing')).toEqual(['file-unpriced']);
+  expect(await matches('*priced')).toEqual(['file-priced', 'file-unpriced']);
+  expect(await matches('FILE-*')).toEqual([]);
+});
+
+test('a dry run says what a call then meets', async () => {
+  const { id, key } = await createKey(gateway, { models: ['file-priced'] });
+  const run = async (name: string, query: string) =>
+    (await admin.ask('GET', `${ACCOUNT}/models/${encodeURIComponent(name)}/dry-run?${query}`)).json.steps;
+  for (const name of ['file-priced', 'file-unpriced', 'another-name', 'un/known']) {
+    const [step] = await run(name, `protocol=chat&key=${id}`);
+    const status = await call(gateway, name, key);
+    expect([name, step.outcome]).toEqual([name, status === 200 ? 'goes' : 'stops']);
+  }
+  const [goes] = await run('another-name', '');
+  expect(goes.text).toStartWith('another-name is another name of file-unpriced. To filed as file-unpriced: the only target');
+  const [translated] = await run('file-priced', 'protocol=messages');
+  expect(translated.text).toContain('translated from messages to chat');
+  expect((await admin.ask('GET', `${ACCOUNT}/models/file-priced/dry-run?key=key_of_another`)).status).toBe(404);
+});
+
+test('anyone may ask what became of a call; whose it was is told to those who may see it', async () => {
+  const [{ request_id } = { request_id: '' }] = await gateway.calls('--limit', '1');
+  const path = `/status?request_id=${request_id}`;
+  expect((await askApi(gateway, null, 'GET', path)).json.call).toMatchObject({ request_id, account: null });
+  expect((await admin.ask('GET', path)).json.call).toMatchObject({ request_id, account: 'default' });
+  expect((await askApi(gateway, null, 'GET', '/status?request_id=none')).json.call).toBeNull();
+  let status = 200;
+  for (let asked = 0; asked < 40 && status === 200; asked++) status = (await askApi(gateway, null, 'GET', path)).status;
+  expect(status).toBe(429);
+  expect((await admin.ask('GET', path)).status).toBe(200);
+});

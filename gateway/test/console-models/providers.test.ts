@@ -1,0 +1,220 @@
+/** Checks providers entered in the console end to end: they serve at once, survive, give way to the file, and are never shown. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { eventually } from '../harness/eventually.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { ACCOUNT, type Administrator, administratorOf, askApi, CANARY, call, configBeside, entryAt, scriptModels } from './models-rig.ts';
+
+setDefaultTimeout(30_000);
+
+let fake: FakeUpstream;
+let gateway: RunningGateway;
+let admin: Administrator;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+  scriptModels(fake);
+  gateway = await startGateway({ config: configBeside(fake) });
+  admin = await administratorOf(gateway);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await fake.stop();
+});
+
+const providers = `${ACCOUNT}/providers`;
+const list = async (): Promise<any[]> => (await admin.ask('GET', providers)).json.providers;
+const find = async (name: string) => (await list()).find((one) => one.name === name);
+
+describe('a provider entered in the console', () => {
+  test('serves the next call, with its credential to its own host', async () => {
+    expect(await call(gateway, 'entered-model')).toBe(403);
+    const made = await admin.ask('POST', providers, entryAt(fake));
+    expect(made).toMatchObject({
+      status: 200,
+      json: { name: 'entered', source: 'console', last4: '55aa', models: 1, problem: null, tested: null },
+    });
+    expect(await call(gateway, 'entered-model')).toBe(200);
+    const [served] = fake.served('their-model');
+    expect(served?.headLines.join('\n')).toContain(`Bearer ${CANARY}`);
+  });
+
+  test('has health from its calls, which anyone sees as a word and people of the house as numbers', async () => {
+    fake.script('their-model', { status: 500, json: { error: { message: 'no' } } });
+    for (let index = 0; index < 6; index++) expect(await call(gateway, 'entered-model')).toBe(500);
+    expect((await find('entered')).health).toMatchObject({ state: 'failing', calls: 7, errors: 6 });
+    const status = await askApi(gateway, null, 'GET', '/status');
+    expect(status.json).toMatchObject({ state: 'degraded', problems: ['The provider entered is failing.'], call: null });
+    expect(status.json.providers).toContainEqual({ name: 'entered', state: 'failing' });
+    fake.script('their-model', {});
+    expect(await call(gateway, 'entered-model')).toBe(200);
+    expect((await find('entered')).health.state).toBe('healthy');
+  });
+
+  test('a new credential and new models bind the next call', async () => {
+    const path = `${providers}/entered`;
+    const changed = await admin.ask('PATCH', path, { credential: `${CANARY}-second` });
+    expect(changed).toMatchObject({ status: 200, json: { last4: 'cond' } });
+    await call(gateway, 'entered-model');
+    expect(fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
+    const models = [{ name: 'renamed', upstream: 'their-model' }];
+    expect((await admin.ask('PATCH', path, { models })).status).toBe(200);
+    expect([await call(gateway, 'entered-model'), await call(gateway, 'renamed')]).toEqual([403, 200]);
+    expect((await admin.ask('PATCH', path, { models: [{ name: 'entered-model', upstream: 'their-model' }] })).status).toBe(200);
+  });
+
+  test('is tested with its credential, and the result stays until it changes', async () => {
+    const tested = await admin.ask('POST', `${providers}/entered/test`, {});
+    expect(tested).toMatchObject({ status: 200, json: { ok: true } });
+    expect(tested.json.models.length).toBeGreaterThan(0);
+    expect(fake.served().at(-1)?.requestLine).toStartWith('GET /v1/models');
+    expect((await find('entered')).tested).toMatchObject({ ok: true, message: tested.json.message });
+    expect((await admin.ask('POST', `${providers}/filed/test`, {})).json.ok).toBe(true);
+    expect((await find('filed')).tested.ok).toBe(true);
+  });
+
+  test('what a host says when it refuses is shown without the credential', async () => {
+    const leak = `bad key ${CANARY}-second`;
+    for (const scenario of [
+      { status: 401, json: { error: { message: leak } } },
+      { status: 500, body: leak },
+      { status: 302, body: leak, headers: { location: 'http://127.0.0.1:1/' } },
+      { status: 200, body: leak },
+      { rawHead: `HTTP/1.1 ${leak}\r\n\r\n` },
+    ]) {
+      fake.script('models', scenario);
+      const answer = await admin.ask('POST', `${providers}/entered/test`, {});
+      expect(answer).toMatchObject({ status: 200, json: { ok: false, models: [] } });
+      expect(answer.text).not.toContain(CANARY);
+    }
+    fake.script('models', { status: 302, headers: { location: `${fake.url}/v1/models` } });
+    const before = fake.served().length;
+    expect((await admin.ask('POST', `${providers}/entered/test`, {})).json.message).toContain('redirect');
+    expect(fake.served()).toHaveLength(before + 1);
+    fake.script('models', {});
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    ['filed', {}, 409, 'name'],
+    ['entered', {}, 409, 'name'],
+    ['demo', {}, 409, 'name'],
+    ['Upper', {}, 400, 'name'],
+    ['other', { kind: 'nonsense' }, 400, 'kind'],
+    ['other', { credential: 'two words' }, 400, 'credential'],
+    ['other', { kind: 'openai', credential: null }, 400, 'credential'],
+    ['other', { models: [] }, 400, 'models'],
+    ['other', { base_url: null }, 400, 'base_url'],
+    ['other', { models: [{ name: 'file-priced', upstream: 'x' }] }, 409, 'models.0.name'],
+    ['other', { models: [{ name: 'another-name', upstream: 'x' }] }, 409, 'models.0.name'],
+    ['other', { models: [{ name: 'a', upstream: 'x' }, { name: 'a', upstream: 'y' }] }, 400, 'models.1.name'],
+    ['other', { base_url: 'http://127.0.0.1:1/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'https://169.254.169.254/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'https://0x7f.1/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'https://2130706433/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'https://127。0。0。1/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'https://evil.example#.openai.azure.com/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'https://localhost/v1' }, 400, 'base_url'],
+    ['other', { base_url: 'http://api.example.com/v1' }, 400, 'base_url'],
+  ])('a provider %s with %p', async (name, changes, status, member) => {
+    const answer = await admin.ask('POST', providers, entryAt(fake, { name, ...changes }));
+    expect(answer).toMatchObject({ status, json: { error: { member } } });
+    expect(answer.text).not.toContain(CANARY);
+  });
+
+  test('a change of what the file has, or of what is not there', async () => {
+    for (const [method, body] of [
+      ['PATCH', { models: [] }],
+      ['DELETE', undefined],
+    ] as const) {
+      expect((await admin.ask(method, `${providers}/filed`, body)).status).toBe(409);
+      expect((await admin.ask(method, `${providers}/nobody`, body)).status).toBe(404);
+    }
+  });
+
+  test('whoever is not of the house', async () => {
+    const { key } = await createKey(gateway, { scopes: ['usage'] });
+    for (const [method, path, body] of [
+      ['GET', providers, undefined],
+      ['POST', providers, entryAt(fake, { name: 'other' })],
+      ['POST', `${providers}/entered/test`, {}],
+      ['DELETE', `${providers}/entered`, undefined],
+      ['PUT', `${ACCOUNT}/models/file-unpriced/price`, {}],
+    ] as const) {
+      expect((await askApi(gateway, key, method, path, body)).status).toBe(403);
+      expect((await askApi(gateway, null, method, path, body)).status).toBeGreaterThanOrEqual(401);
+    }
+  });
+});
+
+/** Every byte under a folder. */
+function readAll(folder: string): string {
+  return readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n');
+}
+
+test('the credential is in no answer, no line of the log, and not in the database', async () => {
+  const seen = [gateway.stdout(), gateway.stderr(), readAll(gateway.dataDir)];
+  for (const path of [
+    providers,
+    `${ACCOUNT}/models`,
+    `${ACCOUNT}/models/entered-model/dry-run`,
+    `${ACCOUNT}/model-matches?patterns=*`,
+    '/status',
+  ]) {
+    const answer = await admin.ask('GET', path);
+    expect(answer.status).toBe(200);
+    seen.push(answer.text);
+  }
+  for (const text of seen) {
+    expect(text).not.toContain(CANARY);
+    expect(text).not.toContain('filed-credential');
+  }
+});
+
+test('it survives a reload of the file and a restart, and goes when it is taken away', async () => {
+  const logged = () => gateway.stderr().split('the configuration was reloaded').length + gateway.stdout().split('the configuration was reloaded').length;
+  const before = logged();
+  writeFileSync(gateway.configFile, JSON.stringify(configBeside(fake, { limits: { messages_max: 5 } })));
+  await eventually('the reload', () => (logged() > before ? true : null));
+  expect(await call(gateway, 'entered-model')).toBe(200);
+
+  const { key } = gateway;
+  await gateway.stop(true);
+  gateway = { ...(await startGateway({ config: configBeside(fake), dataDir: gateway.dataDir })), key };
+  admin = { ...admin, ask: (method, path, body) => askApi(gateway, admin.key, method, path, body) };
+  expect(await call(gateway, 'entered-model')).toBe(200);
+  expect(fake.served('their-model').at(-1)?.headLines.join('\n')).toContain(`Bearer ${CANARY}-second`);
+});
+
+test('where the file takes its name or its model, the file goes before it, and says so', async () => {
+  const taking = configBeside(fake, {
+    providers: { filed: { kind: 'openai-compatible', base_url: `${fake.url}/v1` } },
+    models: { 'entered-model': { targets: [{ provider: 'filed', model: 'of-the-file' }] } },
+  });
+  writeFileSync(gateway.configFile, JSON.stringify(taking));
+  await eventually('the file to answer', async () => {
+    await call(gateway, 'entered-model');
+    return fake.served('of-the-file').length > 0 ? true : null;
+  });
+  expect((await find('entered')).problem).toContain('entered-model');
+  expect(`${gateway.stdout()}${gateway.stderr()}`).toContain('The provider entered, entered in the console:');
+
+  const { private_origins: _, ...server } = { private_origins: [] };
+  writeFileSync(gateway.configFile, JSON.stringify({ ...configBeside(fake), server }));
+  await eventually('the address to be refused', async () => ((await find('entered')).problem?.includes('private_origins') ? true : null));
+  expect(await call(gateway, 'entered-model')).toBe(403);
+
+  writeFileSync(gateway.configFile, JSON.stringify(configBeside(fake)));
+  await eventually('it to serve again', async () => ((await call(gateway, 'entered-model')) === 200 ? true : null));
+  expect((await admin.ask('DELETE', `${providers}/entered`)).status).toBe(200);
+  expect(await call(gateway, 'entered-model')).toBe(403);
+  expect(await find('entered')).toBeUndefined();
+});
