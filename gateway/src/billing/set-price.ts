@@ -1,16 +1,15 @@
 /** Owns what becomes of prices that were set in the console: one period for each. Does not know which of them are in force. */
 import type { StoredPrice } from '../store/provider-port.ts';
 import { parsePriceFrom } from './config-price.ts';
-import { fillPrice, type Price } from './price.ts';
+import { FREE_PRICE, type Price } from './price.ts';
 import type { PricePeriod } from './price-book.ts';
 
 /**
- * The price; its version begins with `console` and the moment from which it is in force.
+ * The price; its version begins with `console` and the moment from which it is in force, save where it is free.
  * @throws PriceError naming the member that is no usable number.
  */
 export function parseSetPrice({ rates, fromMs }: Pick<StoredPrice, 'rates' | 'fromMs'>): Price {
-  const origin = `console:${new Date(fromMs).toISOString()}`;
-  return rates === null ? fillPrice({ input: 0n, output: 0n }, origin) : parsePriceFrom(origin, rates);
+  return rates === null ? FREE_PRICE : parsePriceFrom(`console:${new Date(fromMs).toISOString()}`, rates);
 }
 
 /** The periods by model, each list in the order in which they were set. */

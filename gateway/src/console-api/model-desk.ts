@@ -19,12 +19,11 @@ export interface Running {
   readonly added: readonly ConsoleProvider[];
 }
 
-/** One change, for the audit trail. Only the members that changed, and never a credential. */
+/** One change of what is the house's, for its audit trail. Only the members that changed, and never a credential. */
 export interface ModelNote {
   readonly actor: Actor;
   /** The caller's; null: unknown. */
   readonly address: string | null;
-  readonly account: string;
   readonly act: 'providers.create' | 'providers.change' | 'providers.remove' | 'providers.test' | 'prices.set';
   /** The name of the provider or model. */
   readonly subject: string;

@@ -1,8 +1,9 @@
 /** Owns how the console shows a model's prices, and where each comes from. */
 import type { z } from 'zod';
 import { formatUsdPerMillion } from '../billing/money.ts';
-import { PRICE_MEMBERS, type Price } from '../billing/price.ts';
+import type { Price } from '../billing/price.ts';
 import type { PriceBook, PricePeriod } from '../billing/price-book.ts';
+import { PRICE_MEMBERS } from '../billing/rates.ts';
 import type { priceView } from './contract/models.ts';
 
 export type PriceView = z.output<typeof priceView>;
@@ -25,7 +26,7 @@ export function renderPeriod({ fromMs, price }: PricePeriod, fromFile: boolean):
     cache_write_5m: formatUsdPerMillion(price.cache_write_5m),
     cache_write_1h: formatUsdPerMillion(price.cache_write_1h),
     reasoning: formatUsdPerMillion(price.reasoning),
-    source: sourceOf(price, fromFile),
+    source: sourceOf(price, fromMs, fromFile),
   };
 }
 
@@ -33,8 +34,10 @@ function isFree(price: Price): boolean {
   return price.tiers.length === 0 && PRICE_MEMBERS.every((member) => price[member] === 0n);
 }
 
-/** The word that a version opens with; `free` stands for the file's word, and for what the demo costs. */
-function sourceOf({ version }: Price, fromFile: boolean): PriceView['source'] {
+/** The word that a version opens with; `free` stands for a word that file and console have, and for what the demo costs. */
+function sourceOf({ version }: Price, fromMs: number, fromFile: boolean): PriceView['source'] {
   if (version.startsWith('console:')) return 'console';
-  return /^config[:@]/.test(version) || (fromFile && version.startsWith('free@')) ? 'file' : 'catalogue';
+  if (/^config[:@]/.test(version)) return 'file';
+  if (!version.startsWith('free@')) return 'catalogue';
+  return fromFile ? 'file' : Number.isFinite(fromMs) ? 'console' : 'catalogue';
 }

@@ -42,7 +42,7 @@ export async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
     base_url: provider?.baseUrl ?? entry.baseUrl,
     source: 'console' as const,
     last4: entry.last4,
-    tested: renderTest(tests.get(entry.name), new URL(entry.baseUrl).origin, entry.updatedAtMs),
+    tested: renderTest(tests.get(entry.name), URL.parse(entry.baseUrl)?.origin ?? '', entry.updatedAtMs),
     problem,
   }));
   return [...configured, ...entered];

@@ -157,13 +157,13 @@ function seal(desk: ModelDesk, provider: string, origin: string, credential: Sec
 
 function noteChange(
   desk: ModelDesk,
-  { actor, address, tenancy }: Pick<ConsoleCall<CreateRoute>, 'actor' | 'address' | 'tenancy'>,
+  { actor, address }: Pick<ConsoleCall<CreateRoute>, 'actor' | 'address'>,
   act: ModelNote['act'],
   subject: string,
   before: ModelNote['before'],
   after: ModelNote['after'],
 ): Promise<void> {
-  return desk.note({ actor, address, account: tenancy.account, act, subject, before, after });
+  return desk.note({ actor, address, act, subject, before, after });
 }
 
 async function viewOf(desk: ModelDesk, name: string): Promise<ProviderView> {

@@ -1,4 +1,5 @@
 /** Owns what may be entered about a provider: each member by its rule, the names against those that are taken. Keeps nothing. */
+import { setTimeout } from 'node:timers/promises';
 import type { BaseUrl } from '../config/base-url.ts';
 import { quoteText } from '../config/config-problem.ts';
 import { CONSOLE_KINDS, presetOfKind, readConsoleAddress } from '../config/console-providers.ts';
@@ -13,6 +14,8 @@ import { sourceOfModel } from './models.ts';
 type ProviderBody = ReadBody<'POST /accounts/{account}/providers'>;
 
 const CREDENTIAL = /^[\x21-\x7e]{1,4096}$/;
+/** Others wait for their turn meanwhile. */
+const LOOK_UP_MS_MAX = 3_000;
 const CONTROLS = /\p{Cc}/u;
 
 /** Throws `conflict` for a name that something else has, or could have after the next start. */
@@ -44,7 +47,7 @@ export async function readAddress(
   if (config.server.privateOrigins.includes(address.origin)) return address;
   const host = new URL(address.origin).hostname.replace(/^\[|\]$/g, '');
   try {
-    await findPublicAddress(host);
+    await Promise.race([findPublicAddress(host), setTimeout(LOOK_UP_MS_MAX, undefined, { ref: false })]);
   } catch (fault) {
     // A name that cannot be looked up now is judged at each connection, as every name is.
     if (fault instanceof NotPublic) {

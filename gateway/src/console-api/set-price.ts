@@ -15,7 +15,7 @@ const OPTIONAL_RATES = ['cache_read', 'cache_write_5m', 'cache_write_1h', 'reaso
 
 /** Keeps the price, and takes it over: it binds the next call. */
 export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<PriceView> {
-  const { path, body, actor, address, tenancy } = call;
+  const { path, body, actor, address } = call;
   const { served } = desk.running();
   const model = served.get(path.model);
   if (model === undefined)
@@ -44,7 +44,6 @@ export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>
   await desk.note({
     actor,
     address,
-    account: tenancy.account,
     act: 'prices.set',
     subject: model.name,
     before: null,

@@ -6,6 +6,7 @@ import { type AddressRate, createAddressRate } from './address-rate.ts';
 import type { Reply } from './contract.ts';
 import type { Handlers } from './handlers.ts';
 import type { ModelDesk } from './model-desk.ts';
+import { listProviderStates } from './provider-states.ts';
 
 type Status = Reply<'GET /status'>;
 
@@ -33,12 +34,7 @@ export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
 
 function describeService({ desk, gate, version, startedAtMs }: StatusParts): Omit<Status, 'call'> {
   const { ready, draining, recorder } = gate();
-  const { settings, added } = desk.running();
-  const names = [
-    ...settings.config.providers.keys(),
-    ...added.flatMap(({ provider }) => (provider === null ? [] : [provider.name])),
-  ];
-  const providers = names.map((name) => ({ name, state: desk.health.read(name).state }));
+  const providers = listProviderStates(desk).map(({ name, state }) => ({ name, state }));
   const failing = providers.filter(({ state }) => state === 'failing');
   const isLeaving = draining || !ready;
   const problems = [

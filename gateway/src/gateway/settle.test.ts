@@ -8,6 +8,7 @@ import { DriftWatch } from './drift-watch.ts';
 import { LearntRatio } from './learnt-ratio.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import { type OddUsage, OddUsageLog } from './odd-usage.ts';
+import { createProviderHealth } from './provider-health.ts';
 import { type Outcome, settle } from './settle.ts';
 import { holdMoney } from './testing/held-money.ts';
 import { routedCall } from './testing/routed-call.ts';
@@ -35,7 +36,7 @@ async function settled(outcome: Outcome, sampledBody: Uint8Array | null = null) 
   const { call } = routedCall({});
   call.dispatched = true;
   call.sampledBody = sampledBody;
-  await settle(call, outcome, { recorder, desk });
+  await settle(call, outcome, { recorder, desk, health: createProviderHealth() });
   return { record: records[0], told, counted, call };
 }
 
@@ -86,7 +87,7 @@ test.each([
   const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
   call.dispatched = true;
   call.money = (await holdMoney({ cap: 1_000_000n })).money;
-  await settle(call, { status: 200, failure: null, facts }, { recorder: NOWHERE, desk });
+  await settle(call, { status: 200, failure: null, facts }, { recorder: NOWHERE, desk, health: createProviderHealth() });
   learnt.learn(model, 2_000, tokens);
   expect(ratio.tokensIn(model, 100_000)).toBe(learnt.tokensIn(model, 100_000));
 });

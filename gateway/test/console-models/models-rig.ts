@@ -8,8 +8,7 @@ export const ACCOUNT = '/accounts/default';
 
 export interface ApiAnswer {
   readonly status: number;
-  // What a test looks at is checked by what it expects.
-  readonly json: any;
+  readonly json: unknown;
   readonly text: string;
 }
 
@@ -60,7 +59,8 @@ export function configBeside(fake: Pick<FakeUpstream, 'url'>, more: object = {})
 
 /** Lets the fake upstream answer for every model of the suites. */
 export function scriptModels(fake: Pick<FakeUpstream, 'script'>): void {
-  for (const model of ['their-model', 'file-priced', 'file-unpriced', 'of-the-file', 'second-of-theirs']) fake.script(model, {});
+  for (const model of ['their-model', 'file-priced', 'file-unpriced', 'of-the-file', 'second-of-theirs'])
+    fake.script(model, {});
 }
 
 /** A provider to enter, at the fake upstream. */
@@ -79,7 +79,11 @@ export function entryAt(fake: Pick<FakeUpstream, 'url'>, changes: object = {}): 
 export const CANARY = 'canary-credential-7d41e90b55aa';
 
 /** One call in one piece; its status. */
-export async function call(gateway: Pick<RunningGateway, 'url' | 'key'>, model: string, key = gateway.key): Promise<number> {
+export async function call(
+  gateway: Pick<RunningGateway, 'url' | 'key'>,
+  model: string,
+  key = gateway.key,
+): Promise<number> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -1,9 +1,19 @@
 /** Checks prices set in the console: they bind from their moment on, the file goes before them, and the ledger still proves. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Reply } from '../../src/console-api/contract.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
-import { ACCOUNT, type Administrator, administratorOf, askApi, call, configBeside, scriptModels } from './models-rig.ts';
+import {
+  ACCOUNT,
+  type Administrator,
+  type ApiAnswer,
+  administratorOf,
+  askApi,
+  call,
+  configBeside,
+  scriptModels,
+} from './models-rig.ts';
 
 setDefaultTimeout(30_000);
 
@@ -32,8 +42,14 @@ const put = (model: string, price: object) =>
     ...NO_RATES,
     ...price,
   });
-const models = async (): Promise<any[]> => (await admin.ask('GET', `${ACCOUNT}/models`)).json.models;
-const model = async (name: string) => (await models()).find((one) => one.name === name);
+const models = async () =>
+  ((await admin.ask('GET', `${ACCOUNT}/models`)).json as Reply<'GET /accounts/{account}/models'>).models;
+
+async function model(name: string) {
+  const found = (await models()).find((one) => one.name === name);
+  if (found === undefined) throw new Error(`expected the model ${name}`);
+  return found;
+}
 
 test('a price binds the next call, an earlier one keeps its own, and the proof holds', async () => {
   expect(await call(gateway, 'file-unpriced')).toBe(200);
@@ -48,7 +64,7 @@ test('a price binds the next call, an earlier one keeps its own, and the proof h
   expect(versions).toEqual(['console@4_0.5_4_4_15_15', 'console@3_3_3_3_15_15', null]);
   const shown = await model('file-unpriced');
   expect(shown.price).toMatchObject({ source: 'console', input: '4' });
-  expect(shown.prices.map(({ input }: { input: string }) => input)).toEqual(['4', '3']);
+  expect(shown.prices.map(({ input }) => input)).toEqual(['4', '3']);
   expect(await gateway.run('verify')).toMatchObject({ status: 0 });
 });
 
@@ -60,7 +76,7 @@ test('one to come is shown and does not bind yet', async () => {
   });
   const shown = await model('file-unpriced');
   expect(shown.prices[0]).toMatchObject({ from, free: true, source: 'console' });
-  expect(shown.price.input).toBe('4');
+  expect(shown.price?.input).toBe('4');
 });
 
 describe('what is refused', () => {
@@ -94,37 +110,43 @@ test('models are listed with what is known of them and how many keys may call th
   expect((await model('file-priced')).price).toMatchObject({ source: 'file', from: null, output: '2' });
 });
 
+const namesOf = ({ json }: ApiAnswer) => (json as Reply<'GET /accounts/{account}/model-matches'>).models;
+
 test('patterns match as they do for calls', async () => {
   const matches = async (patterns: string) =>
-    (await admin.ask('GET', `${ACCOUNT}/model-matches?patterns=${encodeURIComponent(patterns)}`)).json.models;
+    namesOf(await admin.ask('GET', `${ACCOUNT}/model-matches?patterns=${encodeURIComponent(patterns)}`));
   expect(await matches('file-*')).toEqual(['file-priced', 'file-unpriced']);
   expect(await matches('another-name, nothing')).toEqual(['file-unpriced']);
   expect(await matches('*priced')).toEqual(['file-priced', 'file-unpriced']);
   expect(await matches('FILE-*')).toEqual([]);
 });
 
+const stepsOf = ({ json }: ApiAnswer) => (json as Reply<'GET /accounts/{account}/models/{model}/dry-run'>).steps;
+
 test('a dry run says what a call then meets', async () => {
   const { id, key } = await createKey(gateway, { models: ['file-priced'] });
   const run = async (name: string, query: string) =>
-    (await admin.ask('GET', `${ACCOUNT}/models/${encodeURIComponent(name)}/dry-run?${query}`)).json.steps;
+    stepsOf(await admin.ask('GET', `${ACCOUNT}/models/${encodeURIComponent(name)}/dry-run?${query}`));
   for (const name of ['file-priced', 'file-unpriced', 'another-name', 'un/known']) {
     const [step] = await run(name, `protocol=chat&key=${id}`);
     const status = await call(gateway, name, key);
-    expect([name, step.outcome]).toEqual([name, status === 200 ? 'goes' : 'stops']);
+    expect([name, step?.outcome]).toEqual([name, status === 200 ? 'goes' : 'stops']);
   }
   const [goes] = await run('another-name', '');
-  expect(goes.text).toStartWith('another-name is another name of file-unpriced. To filed as file-unpriced: the only target');
+  expect(goes?.text).toStartWith(
+    'another-name is another name of file-unpriced. To filed as file-unpriced: the only target',
+  );
   const [translated] = await run('file-priced', 'protocol=messages');
-  expect(translated.text).toContain('translated from messages to chat');
+  expect(translated?.text).toContain('translated from messages to chat');
   expect((await admin.ask('GET', `${ACCOUNT}/models/file-priced/dry-run?key=key_of_another`)).status).toBe(404);
 });
 
 test('anyone may ask what became of a call; whose it was is told to those who may see it', async () => {
   const [{ request_id } = { request_id: '' }] = await gateway.calls('--limit', '1');
   const path = `/status?request_id=${request_id}`;
-  expect((await askApi(gateway, null, 'GET', path)).json.call).toMatchObject({ request_id, account: null });
-  expect((await admin.ask('GET', path)).json.call).toMatchObject({ request_id, account: 'default' });
-  expect((await askApi(gateway, null, 'GET', '/status?request_id=none')).json.call).toBeNull();
+  expect(await askApi(gateway, null, 'GET', path)).toMatchObject({ json: { call: { request_id, account: null } } });
+  expect(await admin.ask('GET', path)).toMatchObject({ json: { call: { request_id, account: 'default' } } });
+  expect(await askApi(gateway, null, 'GET', '/status?request_id=none')).toMatchObject({ json: { call: null } });
   let status = 200;
   for (let asked = 0; asked < 40 && status === 200; asked++) status = (await askApi(gateway, null, 'GET', path)).status;
   expect(status).toBe(429);

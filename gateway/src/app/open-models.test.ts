@@ -1,0 +1,162 @@
+/** Checks what is served once entries of the console come to the configuration, and which of them are not used, with why. */
+import { describe, expect, test } from 'bun:test';
+import { priceAt } from '../billing/price-book.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { dryRun } from '../console-api/dry-run.ts';
+import { createProviderHealth } from '../gateway/provider-health.ts';
+import { createKeyDirectory } from '../identity/key-directory.ts';
+import { Secret } from '../lib/secret.ts';
+import { createCredentialSeal } from '../providers/credential-seal.ts';
+import type { ProviderBook, StoredPrice, StoredProvider } from '../store/provider-port.ts';
+import { openModels } from './open-models.ts';
+
+const MASTER_KEY = new Secret('5'.repeat(64));
+const seal = createCredentialSeal(MASTER_KEY);
+
+function entryOf(name: string, changes: Partial<StoredProvider> = {}): StoredProvider {
+  const origin = 'https://api.example.com';
+  return {
+    name,
+    kind: 'openai-compatible',
+    baseUrl: `${origin}/v1`,
+    models: [{ name: 'shared', upstream: `of-${name}` }],
+    sealed: seal.seal({ tenant: 'default', provider: name, origin }, new Secret(`secret of ${name}`)),
+    last4: 'xxxx',
+    createdAtMs: 1,
+    updatedAtMs: 1,
+    ...changes,
+  };
+}
+
+interface Plan {
+  readonly entries: readonly StoredProvider[];
+  readonly prices?: readonly StoredPrice[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly masterKey?: Secret;
+}
+
+async function open({ entries, prices = [], environment = {}, masterKey = MASTER_KEY }: Plan) {
+  const { config } = loadConfig({ environment, cwd: '/nowhere' });
+  if (config === null) throw new Error('expected a configuration');
+  const never = () => Promise.reject(new Error('not asked'));
+  const book: ProviderBook = {
+    readProviders: async () => entries,
+    readTests: async () => [],
+    readPrices: async () => prices,
+    keepProvider: never,
+    removeProvider: never,
+    keepTest: never,
+    addPrice: never,
+  };
+  return openModels({
+    config,
+    listed: new Map(),
+    book,
+    masterKey,
+    directory: createKeyDirectory((text) => text, { accounts: [], workspaces: [], keys: [] }),
+    health: createProviderHealth(),
+    log: { warn: () => undefined },
+    takeOver: () => undefined,
+    note: async () => undefined,
+  });
+}
+
+const routed = ({ settings }: Awaited<ReturnType<typeof open>>, model: string) => {
+  const upstream = settings.routes.get(model)?.upstream;
+  return upstream?.kind === 'http'
+    ? [upstream.provider, upstream.model, upstream.credential?.reveal()]
+    : upstream?.kind;
+};
+
+describe('entries beside the configuration', () => {
+  test('serve their models with their credentials; the demo stays', async () => {
+    const models = await open({ entries: [entryOf('lab')] });
+    expect(routed(models, 'shared')).toEqual(['lab', 'of-lab', 'secret of lab']);
+    expect(routed(models, 'demo')).toBe('demo');
+    expect(models.notices).toEqual([]);
+  });
+
+  test('with one name: the earlier answers, and a dry run says who would be next', async () => {
+    const models = await open({ entries: [entryOf('one'), entryOf('two')] });
+    expect(routed(models, 'shared')).toEqual(['one', 'of-one', 'secret of one']);
+    const tenancy = { account: 'default', workspaces: null, may: () => true };
+    const asked = { tenancy, path: { account: 'default', model: 'shared' }, query: { protocol: 'chat' } } as const;
+    const [goes, stops] = dryRun(models.desk, asked);
+    expect(goes?.text).toStartWith('To one as of-one: the first of 2 targets; it speaks chat itself');
+    expect(stops).toMatchObject({ outcome: 'stops' });
+    expect(stops?.text).toEndWith('Next in line: two as of-two.');
+  });
+
+  test('without models serve what the catalogue knows of the host, where the configuration does not', async () => {
+    const entry = entryOf('anthropic-too', { kind: 'anthropic', models: [], baseUrl: 'https://api.anthropic.com/v1' });
+    const sealed = seal.seal(
+      { tenant: 'default', provider: entry.name, origin: 'https://api.anthropic.com' },
+      new Secret('secret'),
+    );
+    const alone = await open({ entries: [{ ...entry, sealed }] });
+    expect(routed(alone, 'claude-sonnet-4-5')).toEqual(['anthropic-too', 'claude-sonnet-4-5', 'secret']);
+    expect(alone.settings.routes.get('claude-sonnet-4-5')?.prices[0].price).not.toBeNull();
+    const beside = await open({ entries: [{ ...entry, sealed }], environment: { ANTHROPIC_API_KEY: 'from-outside' } });
+    expect(routed(beside, 'claude-sonnet-4-5')).toEqual(['anthropic', 'claude-sonnet-4-5', 'from-outside']);
+    expect(beside.notices).toEqual([]);
+  });
+});
+
+describe('an entry is not used, and says why', () => {
+  const problemOf = async (plan: Plan) => {
+    const models = await open(plan);
+    expect(models.settings.routes.has('shared')).toBe(false);
+    expect(models.notices).toHaveLength(plan.entries.length);
+    return models.notices.join('\n');
+  };
+
+  test('with another master key', async () => {
+    expect(await problemOf({ entries: [entryOf('lab')], masterKey: new Secret('6'.repeat(64)) })).toContain(
+      'cannot be opened',
+    );
+  });
+
+  test('with the sealed credential of another row', async () => {
+    const [one, two] = [entryOf('one'), entryOf('two')];
+    const swapped = [
+      { ...one, sealed: two.sealed },
+      { ...two, sealed: one.sealed },
+    ];
+    expect(await problemOf({ entries: swapped })).toContain('cannot be opened');
+  });
+
+  test('with an address that was changed in the database', async () => {
+    expect(await problemOf({ entries: [entryOf('lab', { baseUrl: 'https://evil.example/v1' })] })).toContain(
+      'cannot be opened',
+    );
+    expect(await problemOf({ entries: [entryOf('lab', { baseUrl: 'https://127.0.0.1/v1' })] })).toContain(
+      'private_origins',
+    );
+    expect(await problemOf({ entries: [entryOf('lab', { baseUrl: 'nonsense' })] })).toContain(
+      'Its address is not used',
+    );
+  });
+
+  test('with a name that the environment took', async () => {
+    const plan = { entries: [entryOf('openai')], environment: { OPENAI_API_KEY: 'from-outside' } };
+    expect(await problemOf(plan)).toContain('has a provider of this name');
+  });
+
+  test('with a kind of a newer version', async () => {
+    expect(await problemOf({ entries: [entryOf('lab', { kind: 'later' })] })).toContain("'later'");
+  });
+});
+
+test('a price that was set goes between the configuration and the catalogue', async () => {
+  const price = { model: 'shared', fromMs: 1_000, rates: { input: '1', output: '2' }, createdBy: 'x', createdAtMs: 0 };
+  const { settings } = await open({ entries: [entryOf('lab')], prices: [price] });
+  const book = settings.routes.get('shared')?.prices;
+  if (book === undefined) throw new Error('expected a route');
+  expect([priceAt(book, 999), priceAt(book, 1_000)?.output]).toEqual([null, 2_000_000n]);
+});
+
+test('a console host must be public at each connection, save where the file names it', async () => {
+  const { settings } = await open({ entries: [entryOf('lab')] });
+  const upstream = settings.routes.get('shared')?.upstream;
+  expect(upstream?.kind === 'http' && upstream.origin.publicOnly).toBe(true);
+});
