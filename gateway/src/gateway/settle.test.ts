@@ -87,7 +87,11 @@ test.each([
   const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
   call.dispatched = true;
   call.money = (await holdMoney({ cap: 1_000_000n })).money;
-  await settle(call, { status: 200, failure: null, facts }, { recorder: NOWHERE, desk, health: createProviderHealth() });
+  await settle(
+    call,
+    { status: 200, failure: null, facts },
+    { recorder: NOWHERE, desk, health: createProviderHealth() },
+  );
   learnt.learn(model, 2_000, tokens);
   expect(ratio.tokensIn(model, 100_000)).toBe(learnt.tokensIn(model, 100_000));
 });
