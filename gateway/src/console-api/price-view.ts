@@ -1,9 +1,11 @@
 /** Owns how the console shows a model's prices, and where each comes from. */
 import type { z } from 'zod';
-import { formatUsdPerMillion } from '../billing/money.ts';
-import type { Price } from '../billing/price.ts';
+import type { Fees } from '../billing/fees.ts';
+import { formatUsdPerMillion, formatUsdPerThousand } from '../billing/money.ts';
+import type { Price, PriceTier } from '../billing/price.ts';
 import type { PriceBook, PricePeriod } from '../billing/price-book.ts';
-import { PRICE_MEMBERS } from '../billing/rates.ts';
+import { PRICE_MEMBERS, type Rates } from '../billing/rates.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS } from '../generation/usage-apart.ts';
 import type { priceView } from './contract/models.ts';
 
 export type PriceView = z.output<typeof priceView>;
@@ -20,18 +22,37 @@ export function renderPeriod({ fromMs, price }: PricePeriod, fromFile: boolean):
     version: price.version,
     from: Number.isFinite(fromMs) ? new Date(fromMs).toISOString() : null,
     free: isFree(price),
-    input: formatUsdPerMillion(price.input),
-    output: formatUsdPerMillion(price.output),
-    cache_read: formatUsdPerMillion(price.cache_read),
-    cache_write_5m: formatUsdPerMillion(price.cache_write_5m),
-    cache_write_1h: formatUsdPerMillion(price.cache_write_1h),
-    reasoning: formatUsdPerMillion(price.reasoning),
+    ...renderRates(price),
+    ...(price.fees === null || price.fees.size === 0 ? {} : { per_1000_requests: renderFees(price.fees) }),
+    ...(price.tiers.length === 0 ? {} : { tiers: price.tiers.map(renderTier) }),
     source: sourceOf(price, fromMs, fromFile),
   };
 }
 
+function renderRates(rates: Rates) {
+  const apart = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
+  return {
+    input: formatUsdPerMillion(rates.input),
+    output: formatUsdPerMillion(rates.output),
+    cache_read: formatUsdPerMillion(rates.cache_read),
+    cache_write_5m: formatUsdPerMillion(rates.cache_write_5m),
+    cache_write_1h: formatUsdPerMillion(rates.cache_write_1h),
+    reasoning: formatUsdPerMillion(rates.reasoning),
+    ...Object.fromEntries(apart.map((counter) => [counter, formatUsdPerMillion(rates[counter])])),
+  };
+}
+
+function renderTier({ inputTokensAbove, rates }: PriceTier) {
+  return { above: inputTokensAbove, ...renderRates(rates) };
+}
+
+function renderFees(fees: Fees) {
+  return Object.fromEntries([...fees].map(([kind, fee]) => [kind, formatUsdPerThousand(fee)]));
+}
+
 function isFree(price: Price): boolean {
-  return price.tiers.length === 0 && PRICE_MEMBERS.every((member) => price[member] === 0n);
+  const isNothing = [...PRICE_MEMBERS, ...MEDIA_COUNTERS].every((member) => price[member] === 0n);
+  return isNothing && price.tiers.length === 0 && (price.fees?.size ?? 0) === 0;
 }
 
 /** The word that a version opens with; `free` stands for a word that file and console have, and for what the demo costs. */

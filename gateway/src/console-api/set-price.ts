@@ -1,6 +1,7 @@
 /** Owns setting a model's price from a moment on: what is refused, what is kept, what is answered. */
 import { PriceError } from '../billing/money.ts';
 import { parseSetPrice } from '../billing/set-price.ts';
+import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import type { StoredRates } from '../store/provider-port.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { ReadBody } from './contract.ts';
@@ -11,7 +12,7 @@ import { type PriceView, renderPeriod } from './price-view.ts';
 type SetPriceRoute = 'PUT /accounts/{account}/models/{model}/price';
 type PriceBody = ReadBody<SetPriceRoute>;
 
-const OPTIONAL_RATES = ['cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning'] as const;
+const OPTIONAL_RATES = ['cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', ...MEDIA_COUNTERS] as const;
 
 /** Keeps the price, and takes it over: it binds the next call. */
 export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<PriceView> {
@@ -58,10 +59,11 @@ export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>
 function readRates(body: PriceBody): StoredRates | null {
   const { free, input, output } = body;
   if (free) {
-    const given = (['input', 'output', ...OPTIONAL_RATES] as const).find((member) => body[member] !== null);
-    if (given === undefined) return null;
-    throw new ConsoleFailure('invalid', `${given}: found a rate beside free; expected null, or free: false`, {
-      member: given,
+    const given = (['input', 'output', ...OPTIONAL_RATES] as const).find((member) => (body[member] ?? null) !== null);
+    if (given === undefined && body.per_1000_requests === undefined) return null;
+    const member = given ?? 'per_1000_requests';
+    throw new ConsoleFailure('invalid', `${member}: found a price beside free; expected null, or free: false`, {
+      member,
     });
   }
   if (input === null || output === null) {
@@ -70,8 +72,17 @@ function readRates(body: PriceBody): StoredRates | null {
       member,
     });
   }
-  const others = OPTIONAL_RATES.flatMap((member) => (body[member] === null ? [] : [[member, body[member]] as const]));
-  return { input, output, ...Object.fromEntries(others) };
+  const others = OPTIONAL_RATES.flatMap((member) => {
+    const rate = body[member] ?? null;
+    return rate === null ? [] : [[member, rate] as const];
+  });
+  const { per_1000_requests } = body;
+  return {
+    input,
+    output,
+    ...Object.fromEntries(others),
+    ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
+  };
 }
 
 function parse(price: { readonly rates: StoredRates | null; readonly fromMs: number }) {

@@ -44,6 +44,13 @@ export interface StoredRates {
   readonly cache_write_5m?: string;
   readonly cache_write_1h?: string;
   readonly reasoning?: string;
+  readonly audio_input?: string;
+  readonly audio_cache_read?: string;
+  readonly audio_output?: string;
+  readonly image_input?: string;
+  readonly image_output?: string;
+  /** Per 1,000 requests of tools that run upstream, by kind. */
+  readonly per_1000_requests?: { readonly [kind: string]: string };
 }
 
 /** A price that was set once and never changes; a later one of the same model and beginning goes before it. */

@@ -68,6 +68,14 @@ test('a price binds the next call, an earlier one keeps its own, and the proof h
   expect(await gateway.run('verify')).toMatchObject({ status: 0 });
 });
 
+test('sound and tools that run upstream have prices of their own', async () => {
+  const price = { audio_input: '40', per_1000_requests: { web_search: '10' } };
+  const answer = await put('file-unpriced', { input: '4', ...price });
+  expect(answer).toMatchObject({ status: 200, json: price });
+  expect(answer.json).not.toHaveProperty('image_input');
+  expect((await model('file-unpriced')).price).toMatchObject(price);
+});
+
 test('one to come is shown and does not bind yet', async () => {
   const from = '2099-01-01T00:00:00.000Z';
   expect(await put('file-unpriced', { from, free: true, input: null, output: null })).toMatchObject({
@@ -90,6 +98,9 @@ describe('what is refused', () => {
     ['file-unpriced', { input: '-1' }, 400, 'input'],
     ['file-unpriced', { output: '0.00000001' }, 400, 'output'],
     ['file-unpriced', { reasoning: 'much' }, 400, 'reasoning'],
+    ['file-unpriced', { audio_output: '-1' }, 400, 'audio_output'],
+    ['file-unpriced', { per_1000_requests: { web_search: 'x' } }, 400, 'web_search'],
+    ['file-unpriced', { free: true, input: null, output: null, per_1000_requests: {} }, 400, 'per_1000_requests'],
   ])('of %s with %p', async (name, price, status, member) => {
     expect(await put(name, price)).toMatchObject({ status, json: { error: { member } } });
   });

@@ -4,17 +4,32 @@ import { id, nothing, type RouteTable, time } from './row.ts';
 
 /** US dollars per million tokens as decimal text; null: as input or output. */
 const rate = z.string().nullable();
-export const priceView = z.object({
-  version: z.string(),
-  /** Null: from ever. */
-  from: time.nullable(),
-  free: z.boolean(),
+const rates = {
   input: rate,
   output: rate,
   cache_read: rate,
   cache_write_5m: rate,
   cache_write_1h: rate,
   reasoning: rate,
+  /** Sound and images; left out: as the counter that they are a part of. */
+  audio_input: rate.optional(),
+  audio_cache_read: rate.optional(),
+  audio_output: rate.optional(),
+  image_input: rate.optional(),
+  image_output: rate.optional(),
+};
+/** US dollars per 1,000 requests of tools that run upstream, by kind, such as `web_search`. */
+const fees = z.record(z.string().max(40), z.string().max(40)).optional();
+
+export const priceView = z.object({
+  version: z.string(),
+  /** Null: from ever. */
+  from: time.nullable(),
+  free: z.boolean(),
+  ...rates,
+  per_1000_requests: fees,
+  /** Other rates for a whole call with more input tokens than `above`, ascending. */
+  tiers: z.array(z.object({ above: z.int(), ...rates })).optional(),
   source: z.enum(['file', 'console', 'catalogue']),
 });
 
@@ -74,12 +89,8 @@ export const modelRoutes = {
     body: z.strictObject({
       from: time.nullable(),
       free: z.boolean(),
-      input: rate,
-      output: rate,
-      cache_read: rate,
-      cache_write_5m: rate,
-      cache_write_1h: rate,
-      reasoning: rate,
+      ...rates,
+      per_1000_requests: fees,
     }),
     reply: priceView,
   },
