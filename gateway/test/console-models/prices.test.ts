@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Reply } from '../../src/console-api/contract.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
-import { createKey } from '../http-contract/make-key.ts';
+import { control, createKey } from '../http-contract/make-key.ts';
 import {
   ACCOUNT,
   type Administrator,
@@ -150,6 +150,30 @@ test('a dry run says what a call then meets', async () => {
   const [translated] = await run('file-priced', 'protocol=messages');
   expect(translated?.text).toContain('translated from messages to chat');
   expect((await admin.ask('GET', `${ACCOUNT}/models/file-priced/dry-run?key=key_of_another`)).status).toBe(404);
+});
+
+test('an account sees its own keys alone, and a key with scope usage those of its workspace', async () => {
+  await control(gateway, 'accounts.create', { id: 'team' });
+  await control(gateway, 'workspaces.create', { id: 'team-space', account: 'team' });
+  await control(gateway, 'workspaces.create', { id: 'other-space', account: 'team' });
+  const reader = await createKey(gateway, { workspace: 'team-space', scopes: ['usage', 'inference'] });
+  const other = await createKey(gateway, { workspace: 'other-space' });
+  const keysOf = async (key: string, account: string) => {
+    const { status, json } = await askApi(gateway, key, 'GET', `/accounts/${account}/models`);
+    const { models } = json as Partial<Reply<'GET /accounts/{account}/models'>>;
+    return models?.find(({ name }) => name === 'file-priced')?.keys ?? status;
+  };
+  expect(await keysOf(admin.key, 'team')).toBe(2);
+  expect(await keysOf(reader.key, 'team')).toBe(1);
+  expect(await keysOf(reader.key, 'default')).toBe(404);
+  const run = async (key: string, account: string, id: string) =>
+    (await askApi(gateway, key, 'GET', `/accounts/${account}/models/file-priced/dry-run?key=${id}`)).status;
+  expect(await run(reader.key, 'team', reader.id)).toBe(200);
+  expect(await run(reader.key, 'team', other.id)).toBe(404);
+  expect(await run(admin.key, 'default', other.id)).toBe(404);
+  const matches = (workspace: string) =>
+    askApi(gateway, reader.key, 'GET', `/accounts/team/model-matches?patterns=*&workspace=${workspace}`);
+  expect([(await matches('team-space')).status, (await matches('other-space')).status]).toEqual([200, 404]);
 });
 
 test('anyone may ask what became of a call; whose it was is told to those who may see it', async () => {
