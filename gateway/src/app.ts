@@ -27,6 +27,7 @@ import { makersOf, membershipOf } from './people/membership.ts';
 import { createSetUp } from './people/set-up.ts';
 import type { RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
+import { BY_COMMAND_LINE } from './store/audit-port.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
 import { loadMasterKey } from './store/sql/master-key.ts';
@@ -238,7 +239,7 @@ const describeModel: DescribeModel = ({ catalog }) =>
   catalog === null ? null : findModel(catalog.provider, catalog.model);
 
 async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<string> {
-  const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' });
+  const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' }, BY_COMMAND_LINE);
   const made = reply.ok ? (reply.result as { readonly key?: unknown }).key : null;
   if (typeof made !== 'string') throw new Error('the first key could not be made');
   return made;

@@ -19,6 +19,7 @@ import { createSessions } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
 import { createSignIn } from '../people/sign-in.ts';
 import { createSpentCodes } from '../people/spent-codes.ts';
+import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import type { PeopleStore } from '../store/people-port.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -76,7 +77,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     }),
     async makeWorkspace(id) {
       if (directory.workspaces.get(id)?.accountId === HOUSE_ACCOUNT) return;
-      const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT });
+      const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT }, BY_COMMAND_LINE);
       if (!reply.ok) throw new ConsoleFailure('invalid', `workspace: ${reply.message}`, { member: 'workspace' });
     },
   };

@@ -5,6 +5,7 @@ import { createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/load-key-directory.ts';
 import { createSetUp } from '../people/set-up.ts';
+import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import { prepareDataFolder } from '../store/sql/data-folder.ts';
 import { acquireDataLock } from '../store/sql/data-lock.ts';
 import { loadMasterKey } from '../store/sql/master-key.ts';
@@ -87,7 +88,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       setUp: { makeLink: createSetUp(store.people, () => environment.nowMs()).makeLink, served: () => null },
       nowMs: () => environment.nowMs(),
     });
-    return await control.run(name, given);
+    return await control.run(name, given, BY_COMMAND_LINE);
   } finally {
     await store.close();
   }

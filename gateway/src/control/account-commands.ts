@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
-import type { Subject } from '../store/limits-port.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import { accountMode, givenId, holdMode, newId, timeZone } from './arguments.ts';
+import { auditChange, type ShownMembers } from './audit-entry.ts';
 import { capArguments } from './caps-arguments.ts';
-import { CommandFailure, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
 import { findAccount } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
 import { markUpPercent } from './money-arguments.ts';
@@ -45,7 +46,8 @@ const create = defineCommand(
       createdAtMs: context.nowMs(),
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
-    await keepAndBind(context, [{ of: 'account', isNew: true, account }, ...changes]);
+    const entries = auditAccount(context, null, { account, caps });
+    await keepAndBind(context, [{ of: 'account', isNew: true, account }, ...changes], entries);
     return viewAccount(account, null, caps);
   },
 );
@@ -71,7 +73,9 @@ const set = defineCommand(
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
     const isChanged = !isDeepStrictEqual(before, account);
-    await keepAndBind(context, [...(isChanged ? [{ of: 'account', isNew: false, account } as const] : []), ...changes]);
+    const entries = auditAccount(context, before, { account, caps });
+    const changed = isChanged ? [{ of: 'account', isNew: false, account } as const] : [];
+    await keepAndBind(context, [...changed, ...changes], entries);
     return viewAccount(account, balance, caps);
   },
 );
@@ -95,6 +99,28 @@ function chooseMode(
 async function readBalance({ ledger }: ControlContext, account: string): Promise<AccountBalance | null> {
   const [balance] = await ledger.readBalances(account);
   return balance ?? null;
+}
+
+function auditAccount(
+  run: CommandRun,
+  before: StoredAccount | null,
+  { account, caps }: { readonly account: StoredAccount; readonly caps: Caps | null },
+) {
+  const capsBefore = before === null ? null : run.limits.get(subjectOf(before.id));
+  return auditChange(run, {
+    account: account.id,
+    workspace: null,
+    subject: subjectOf(account.id),
+    before: before === null ? null : withoutMoney(viewAccount(before, null, capsBefore)),
+    after: withoutMoney(viewAccount(account, null, caps)),
+  });
+}
+
+/** What calls move all the time is no change of the account. */
+function withoutMoney(view: ShownMembers): ShownMembers {
+  return Object.fromEntries(
+    Object.entries(view).filter(([member]) => !/_nano_usd$/.test(member) || member.startsWith('budget')),
+  );
 }
 
 function subjectOf(id: string): Subject {

@@ -143,7 +143,9 @@ describe('movements of money', () => {
 
   test('what the disk does not take cannot be spent', async () => {
     rig.disk.full = true;
-    await expect(rig.control.run('accounts.topup', { account: 'default', usd: '1' })).rejects.toThrow('disk is full');
+    await expect(rig.control.run('accounts.topup', { account: 'default', usd: '1' }, rig.by)).rejects.toThrow(
+      'disk is full',
+    );
     expect(rig.credits).toEqual([]);
   });
 

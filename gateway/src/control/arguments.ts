@@ -1,13 +1,15 @@
 /** Owns the shapes that commands' arguments share, and what is said of an argument that does not fit. */
 import { z } from 'zod';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { HOLD_MODES } from '../store/ports.ts';
+import { BODY_POLICIES, HOLD_MODES } from '../store/ports.ts';
 
 const LIST_MAX = 1_000;
 const PATTERN_LENGTH_MAX = 256;
 const NAME_LENGTH_MAX = 128;
 const END_USER_LENGTH_MAX = 512;
 const NOTE_LENGTH_MAX = 512;
+const BODIES_DAYS_MAX = 3_650;
+const BODIES_DAYS_EXPECTED = `expected a whole number of days from 1 to ${BODIES_DAYS_MAX}`;
 /** A hundred years. */
 const SPAN_MS_MAX = 36_525 * 86_400_000;
 
@@ -81,6 +83,23 @@ export const expirySpanMs = z
   .min(1, { error: 'found no time at all, expected a span such as 30d, or never' })
   .max(SPAN_MS_MAX, { error: 'expected at most a hundred years' })
   .nullable();
+
+/** The moment at which a key expires, ISO 8601 in UTC (unix ms when read), or null for never. */
+export const expiryTime = z.iso
+  .datetime({ error: 'expected a time in UTC such as 2027-01-31T12:00:00Z, or null for never' })
+  .transform((text) => Date.parse(text))
+  .nullable();
+
+/** Of which calls a workspace keeps the bodies, and for how many days. */
+export const bodyPolicy = z.enum(BODY_POLICIES, {
+  error: (issue) => `found ${quote(issue.input)}, expected ${BODY_POLICIES.join(', ')}`,
+});
+export const bodiesDays = z
+  .int({ error: BODIES_DAYS_EXPECTED })
+  .min(1, { error: BODIES_DAYS_EXPECTED })
+  .max(BODIES_DAYS_MAX, {
+    error: BODIES_DAYS_EXPECTED,
+  });
 
 /** A span in ms in which an old secret works on; 0 ends it at once. */
 export const graceMs = z.int().min(0).max(SPAN_MS_MAX, { error: 'expected at most a hundred years' });

@@ -63,7 +63,7 @@ describe('the caps of a key', () => {
 
   test('are nothing where the disk fails, and the key neither', async () => {
     rig.disk.full = true;
-    await expect(rig.control.run('keys.create', { name: 'n', rpm: 1 })).rejects.toThrow('the disk is full');
+    await expect(rig.control.run('keys.create', { name: 'n', rpm: 1 }, rig.by)).rejects.toThrow('the disk is full');
     expect([rig.directory.keys.size, rig.inForce.size]).toEqual([0, 0]);
   });
 

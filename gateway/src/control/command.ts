@@ -1,6 +1,7 @@
 /** Owns what an administrative command is, what it works on, and how it answers. Knows no single command and no socket. */
 import type { z } from 'zod';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { ChangedBy } from '../store/audit-port.ts';
 import type { Ledger } from '../store/ledger-port.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
 import type { PolicyBook, StoredAccount } from '../store/policy-port.ts';
@@ -35,6 +36,12 @@ export interface ControlContext {
   nowMs(): number;
 }
 
+/** One run of a command: what it works on, what it is called, and who asks. */
+export interface CommandRun extends ControlContext {
+  readonly act: string;
+  readonly by: ChangedBy;
+}
+
 /** A value that JSON carries whole. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
@@ -43,8 +50,8 @@ export type ControlReply =
   | { readonly ok: true; readonly result: Json }
   | { readonly ok: false; readonly kind: 'usage' | 'failed'; readonly message: string };
 
-/** A command with its arguments already checked: takes the context and raw arguments. */
-export type ControlCommand = (context: ControlContext, rawArguments: unknown) => Promise<ControlReply>;
+/** A command with its arguments already checked: takes its run and raw arguments. */
+export type ControlCommand = (run: CommandRun, rawArguments: unknown) => Promise<ControlReply>;
 
 /** Thrown by a command's work where it cannot be done, or was asked for wrongly; the message says what to do. */
 export class CommandFailure extends Error {
@@ -60,13 +67,13 @@ export class CommandFailure extends Error {
 /** A command of its arguments' shape and its work. What does not fit the shape never reaches the work. */
 export function defineCommand<Shape extends z.ZodType>(
   shape: Shape,
-  work: (context: ControlContext, given: z.output<Shape>) => Promise<Json>,
+  work: (run: CommandRun, given: z.output<Shape>) => Promise<Json>,
 ): ControlCommand {
-  return async (context, rawArguments) => {
+  return async (run, rawArguments) => {
     const given = shape.safeParse(rawArguments);
     if (!given.success) return { ok: false, kind: 'usage', message: given.error.issues.map(renderIssue).join('\n') };
     try {
-      return { ok: true, result: await work(context, given.data) };
+      return { ok: true, result: await work(run, given.data) };
     } catch (fault) {
       if (fault instanceof CommandFailure) return { ok: false, kind: fault.kind, message: fault.message };
       throw fault;

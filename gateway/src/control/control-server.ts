@@ -1,4 +1,8 @@
-/** Owns the control socket of a running server: JSON over HTTP over a socket that only the server's own user can open. */
+/**
+ * Owns the control socket of a running server: JSON over HTTP over a socket that only the server's own user can open. Whoever
+ * does is the command line to the audit trail.
+ */
+import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import type { ControlReply } from './command.ts';
 import type { Control } from './control.ts';
 import { clearSocketPlace, prepareSocketPlace } from './socket-place.ts';
@@ -46,7 +50,7 @@ async function answer(request: Request, control: Control): Promise<Response> {
     return Response.json(failed('expected POST /commands/NAME'), { status: 404 });
   }
   try {
-    return Response.json(await control.run(name, await request.json()));
+    return Response.json(await control.run(name, await request.json(), BY_COMMAND_LINE));
   } catch (fault) {
     return Response.json(failed(fault instanceof Error ? fault.message : String(fault)));
   }

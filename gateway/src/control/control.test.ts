@@ -214,7 +214,7 @@ describe('run', () => {
   test('where the store fails nothing has changed, and the next command works', async () => {
     const { id, key } = await run('keys.create', { name: 'n' });
     rig.disk.full = true;
-    await expect(rig.control.run('keys.revoke', { id })).rejects.toThrow('the disk is full');
+    await expect(rig.control.run('keys.revoke', { id }, rig.by)).rejects.toThrow('the disk is full');
     expect(knock(key)).toBe(String(id));
     rig.disk.full = false;
     await run('keys.revoke', { id });

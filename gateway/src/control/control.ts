@@ -1,4 +1,5 @@
-/** Owns running administrative commands by name, one after another. Does not know who asks: a socket, a command line, a console. */
+/** Owns running administrative commands by name, one after another. It is told who asks, and believes it. */
+import type { ChangedBy } from '../store/audit-port.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import type { ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
@@ -19,19 +20,20 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
 export interface Control {
   /**
    * Runs a command. Commands wait for one another: each reads, decides and writes, and two at once would undo each
-   * other's changes. Rejects where the store fails; nothing has changed then.
+   * other's changes. Rejects where the store fails; nothing has changed then. What it changes is in the audit trail, as
+   * `by`'s.
    */
-  run(name: string, rawArguments: unknown): Promise<ControlReply>;
+  run(name: string, rawArguments: unknown, by: ChangedBy): Promise<ControlReply>;
 }
 
 /** The commands over a store and a directory. */
 export function createControl(context: ControlContext): Control {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run(name, rawArguments) {
+    run(name, rawArguments, by) {
       const command = COMMANDS.get(name);
       if (command === undefined) return Promise.resolve(unknownCommand(name));
-      const reply = last.then(() => command(context, rawArguments));
+      const reply = last.then(() => command({ ...context, act: name, by }, rawArguments));
       last = reply.catch(() => undefined);
       return reply;
     },

@@ -1,11 +1,12 @@
 /** Owns the commands about keys. Each is durable before it binds calls, and binds them at once. */
 import { z } from 'zod';
 import { generateId, generateKeyText } from '../identity/key-format.ts';
-import type { Subject } from '../store/limits-port.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
 import type { KeyStatus, StoredKey } from '../store/ports.ts';
 import {
   addressRanges,
   expirySpanMs,
+  expiryTime,
   givenId,
   graceMs,
   holdMode,
@@ -14,8 +15,9 @@ import {
   scopes,
   strictness,
 } from './arguments.ts';
+import { auditChange } from './audit-entry.ts';
 import { capArguments, type GivenCaps } from './caps-arguments.ts';
-import { type ControlCommand, type ControlContext, defineCommand, type Json } from './command.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
 import { findKey, findLivingKey, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
 import { chooseRuleChange } from './rule-change.ts';
@@ -30,7 +32,8 @@ const create = defineCommand(
     scopes: scopes.default(['inference']),
     strict: strictness.default(false),
     holds: holdMode.default(null),
-    expires_in_ms: expirySpanMs.default(null),
+    expires_in_ms: expirySpanMs.optional(),
+    expires_at: expiryTime.optional(),
     /** The person who makes it; null: the command line. */
     created_by: givenId.nullable().default(null),
     ...capArguments,
@@ -48,6 +51,7 @@ const create = defineCommand(
       last4: keyText.slice(-4),
       previousHash: null,
       previousExpiresAtMs: null,
+      previousLast4: null,
       models: given.models,
       ips: given.ips,
       scopes: given.scopes,
@@ -55,11 +59,12 @@ const create = defineCommand(
       holds: given.holds,
       status: 'active',
       createdAtMs: nowMs,
-      expiresAtMs: given.expires_in_ms === null ? null : nowMs + given.expires_in_ms,
+      expiresAtMs: chooseExpiry(nowMs, null, given),
       createdBy: given.created_by,
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
-    await keepAndBind(context, [{ of: 'key', isNew: true, key }, ...changes]);
+    const entries = auditKey(context, null, { key, caps });
+    await keepAndBind(context, [{ of: 'key', isNew: true, key }, ...changes], entries);
     return viewNewKey(key, caps, keyText);
   },
 );
@@ -77,9 +82,11 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
     last4: keyText.slice(-4),
     previousHash: given.grace_ms === 0 ? null : before.hash,
     previousExpiresAtMs: given.grace_ms === 0 ? null : context.nowMs() + given.grace_ms,
+    previousLast4: given.grace_ms === 0 ? null : before.last4,
   };
-  await keepAndBind(context, [{ of: 'key', isNew: false, key }]);
-  return viewNewKey(key, context.limits.get(subjectOf(key)), keyText);
+  const caps = context.limits.get(subjectOf(key));
+  await keepAndBind(context, [{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
+  return viewNewKey(key, caps, keyText);
 });
 
 const set = defineCommand(
@@ -93,6 +100,7 @@ const set = defineCommand(
     strict: strictness.optional(),
     holds: holdMode.optional(),
     expires_in_ms: expirySpanMs.optional(),
+    expires_at: expiryTime.optional(),
     ...capArguments,
   }),
   async (context, given) => {
@@ -108,9 +116,9 @@ const set = defineCommand(
       scopes: given.scopes ?? before.scopes,
       strict: given.strict ?? before.strict,
       holds: given.holds === undefined ? before.holds : given.holds,
-      expiresAtMs: expiryAfter(context, before, given.expires_in_ms),
+      expiresAtMs: chooseExpiry(context.nowMs(), before.expiresAtMs, given),
     };
-    return replace(context, key, given);
+    return replace(context, before, key, given);
   },
 );
 
@@ -124,13 +132,14 @@ const enable = defineCommand(withId, async (context, { id }) =>
   setStatus(context, findLivingKey(context, id), 'active'),
 );
 
-function setStatus(context: ControlContext, key: StoredKey, status: KeyStatus): Promise<Json> {
-  return replace(context, { ...key, status }, {});
+function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Promise<Json> {
+  return replace(context, key, { ...key, status }, {});
 }
 
-async function replace(context: ControlContext, key: StoredKey, given: GivenCaps): Promise<Json> {
+async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: GivenCaps): Promise<Json> {
   const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
-  await keepAndBind(context, [{ of: 'key', isNew: false, key }, ...changes]);
+  const entries = auditKey(context, before, { key, caps });
+  await keepAndBind(context, [{ of: 'key', isNew: false, key }, ...changes], entries);
   return viewKey(key, caps);
 }
 
@@ -138,9 +147,52 @@ function subjectOf({ id }: StoredKey): Subject {
   return { kind: 'key', id };
 }
 
-function expiryAfter(context: ControlContext, before: StoredKey, spanMs: number | null | undefined): number | null {
-  if (spanMs === undefined) return before.expiresAtMs;
-  return spanMs === null ? null : context.nowMs() + spanMs;
+/** Unix ms; null: never. What is given as a span counts from now. @throws CommandFailure for a time that has passed. */
+function chooseExpiry(
+  nowMs: number,
+  before: number | null,
+  given: { readonly expires_in_ms?: number | null | undefined; readonly expires_at?: number | null | undefined },
+): number | null {
+  if (given.expires_in_ms !== undefined && given.expires_at !== undefined) {
+    throw new CommandFailure('expires_at: found beside expires_in_ms, expected one of them', 'usage');
+  }
+  if (given.expires_in_ms !== undefined) return given.expires_in_ms === null ? null : nowMs + given.expires_in_ms;
+  const atMs = given.expires_at === undefined ? before : given.expires_at;
+  if (atMs === null || atMs === before || atMs > nowMs) return atMs;
+  throw new CommandFailure(
+    `expires_at: found ${new Date(atMs).toISOString()}, which has passed, expected a time to come, or null for never`,
+    'usage',
+  );
+}
+
+function auditKey(
+  run: CommandRun,
+  before: StoredKey | null,
+  after: { readonly key: StoredKey; readonly caps: Caps | null },
+) {
+  const { key, caps } = after;
+  const capsBefore = before === null ? null : run.limits.get(subjectOf(before));
+  const change = {
+    subject: subjectOf(key),
+    before: before === null ? null : viewKey(before, capsBefore),
+    after: viewKey(key, caps),
+  };
+  const entries = auditChange(run, { ...change, account: key.accountId, workspace: key.workspaceId });
+  if (before === null || before.workspaceId === key.workspaceId) return entries;
+  // Who keeps the books of where it was must find where it went.
+  return [...entries, ...auditChange(run, { ...change, account: before.accountId, workspace: before.workspaceId })];
+}
+
+/** A rotation is told of even where its last four characters happen to be the same. */
+function auditRotation(run: CommandRun, before: StoredKey, key: StoredKey) {
+  const rotatedAt = new Date(run.nowMs()).toISOString();
+  return auditChange(run, {
+    account: key.accountId,
+    workspace: key.workspaceId,
+    subject: subjectOf(key),
+    before: viewKey(before, null),
+    after: { ...viewKey(key, null), rotated_at: rotatedAt },
+  });
 }
 
 export const KEY_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [

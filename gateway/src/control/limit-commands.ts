@@ -1,9 +1,10 @@
 /** Owns the commands about limit rules of any subject but a key, whose caps are set with the key. */
 import { z } from 'zod';
-import { endUserSubject, type Subject } from '../store/limits-port.ts';
+import { type Caps, endUserSubject, type Subject } from '../store/limits-port.ts';
 import { endUserName, givenId, modelName } from './arguments.ts';
+import { auditChange } from './audit-entry.ts';
 import { capArguments, namesCaps } from './caps-arguments.ts';
-import { CommandFailure, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
 import { findAccount, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
 import { chooseRuleChange } from './rule-change.ts';
@@ -36,10 +37,35 @@ const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments 
     );
   }
   const subject = findSubject(context, given);
+  const before = context.limits.get(subject);
   const { changes, caps } = chooseRuleChange(context, subject, given);
-  await keepAndBind(context, changes);
+  await keepAndBind(context, changes, auditRule(context, subject, { before, after: caps }));
   return viewRule(subject, caps);
 });
+
+function auditRule(
+  run: CommandRun,
+  subject: Subject,
+  { before, after }: { readonly before: Caps | null; readonly after: Caps | null },
+) {
+  const { kind, id } = subject;
+  return auditChange(run, {
+    account: accountOf(run, subject),
+    workspace: kind === 'workspace' ? id : null,
+    subject,
+    before: before === null ? null : viewRule(subject, before),
+    after: viewRule(subject, after),
+  });
+}
+
+/** A model's rule binds all accounts together: it is the installation's. */
+function accountOf({ directory }: CommandRun, { kind, id }: Subject): string {
+  if (kind === 'workspace') return directory.workspaces.get(id)?.accountId ?? HOUSE;
+  if (kind === 'end_user') return id.slice(0, id.indexOf('/'));
+  return kind === 'account' ? id : HOUSE;
+}
+
+const HOUSE = 'default';
 
 function findSubject(context: ControlContext, { account, workspace, end_user, model }: GivenSubject): Subject {
   const named = [workspace, end_user, model].filter((each) => each !== undefined).length;

@@ -44,6 +44,8 @@ export function viewWorkspace(workspace: StoredWorkspace, caps: Caps | null): Vi
     id: workspace.id,
     account: workspace.accountId,
     models: workspace.models,
+    bodies: workspace.bodies,
+    bodies_days: workspace.bodiesDays,
     ...viewCaps(caps),
     created_at: renderTime(workspace.createdAtMs),
   };

@@ -1,10 +1,11 @@
 /** Owns the commands about workspaces. Each is durable before it binds calls, and binds all of a workspace's keys at once. */
 import { z } from 'zod';
-import type { Subject } from '../store/limits-port.ts';
-import type { StoredWorkspace } from '../store/ports.ts';
-import { givenId, modelPatterns, newId } from './arguments.ts';
+import type { Caps, Subject } from '../store/limits-port.ts';
+import { BODIES_DAYS, type StoredWorkspace } from '../store/ports.ts';
+import { bodiesDays, bodyPolicy, givenId, modelPatterns, newId } from './arguments.ts';
+import { auditChange } from './audit-entry.ts';
 import { capArguments } from './caps-arguments.ts';
-import { CommandFailure, type ControlCommand, defineCommand } from './command.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand } from './command.ts';
 import { findAccount, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
 import { chooseRuleChange } from './rule-change.ts';
@@ -19,6 +20,8 @@ const create = defineCommand(
     id: newId,
     account: givenId.default('default'),
     models: modelPatterns.default(null),
+    bodies: bodyPolicy.default('off'),
+    bodies_days: bodiesDays.default(BODIES_DAYS),
     ...capArguments,
   }),
   async (context, given) => {
@@ -31,24 +34,53 @@ const create = defineCommand(
       id: given.id,
       accountId: findAccount(context, given.account).id,
       models: given.models,
+      bodies: given.bodies,
+      bodiesDays: given.bodies_days,
       createdAtMs: context.nowMs(),
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), given);
-    await keepAndBind(context, [{ of: 'workspace', isNew: true, workspace }, ...changes]);
+    const entries = auditWorkspace(context, null, { workspace, caps });
+    await keepAndBind(context, [{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );
 
 const set = defineCommand(
-  z.strictObject({ id: givenId, models: modelPatterns.optional(), ...capArguments }),
+  z.strictObject({
+    id: givenId,
+    models: modelPatterns.optional(),
+    bodies: bodyPolicy.optional(),
+    bodies_days: bodiesDays.optional(),
+    ...capArguments,
+  }),
   async (context, given) => {
     const before = findWorkspace(context, given.id);
-    const workspace: StoredWorkspace = { ...before, models: given.models === undefined ? before.models : given.models };
+    const workspace: StoredWorkspace = {
+      ...before,
+      models: given.models === undefined ? before.models : given.models,
+      bodies: given.bodies ?? before.bodies,
+      bodiesDays: given.bodies_days ?? before.bodiesDays,
+    };
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), given);
-    await keepAndBind(context, [{ of: 'workspace', isNew: false, workspace }, ...changes]);
+    const entries = auditWorkspace(context, before, { workspace, caps });
+    await keepAndBind(context, [{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
   },
 );
+
+function auditWorkspace(
+  run: CommandRun,
+  before: StoredWorkspace | null,
+  { workspace, caps }: { readonly workspace: StoredWorkspace; readonly caps: Caps | null },
+) {
+  return auditChange(run, {
+    account: workspace.accountId,
+    workspace: workspace.id,
+    subject: subjectOf(workspace.id),
+    before: before === null ? null : viewWorkspace(before, run.limits.get(subjectOf(before.id))),
+    after: viewWorkspace(workspace, caps),
+  });
+}
 
 function subjectOf(id: string): Subject {
   return { kind: 'workspace', id };

@@ -65,6 +65,7 @@ async function ask({
     last4: 'last',
     previousHash: null,
     previousExpiresAtMs: null,
+    previousLast4: null,
     models: ['gpt-*'],
     ips: null,
     scopes: ['usage'],
@@ -76,7 +77,9 @@ async function ask({
     createdBy: null,
     ...key,
   };
-  const workspaces = [{ id: 'default', accountId: 'default', models: null, createdAtMs: 0 }];
+  const workspaces = [
+    { id: 'default', accountId: 'default', models: null, bodies: 'off', bodiesDays: 30, createdAtMs: 0 } as const,
+  ];
   const faults: unknown[] = [];
   const standings = createKeyStandingReader(
     {

@@ -17,7 +17,7 @@ const ACCOUNT: StoredAccount = {
   holds: null,
   createdAtMs: 0,
 };
-const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
+const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, bodies: 'off', bodiesDays: 30, createdAtMs: 0 };
 
 function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey {
   return {
@@ -29,6 +29,7 @@ function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey
     last4: keyText.slice(-4),
     previousHash: null,
     previousExpiresAtMs: null,
+    previousLast4: null,
     models: null,
     ips: null,
     scopes: ['inference'],

@@ -3,6 +3,7 @@
  * per call. Knows no database; every implementation is run through `store/testing/ledger-contract.ts`.
  */
 import type { Usage } from '../generation/usage.ts';
+import type { NewAuditEntry } from './audit-port.ts';
 import type { CallRecord } from './ports.ts';
 
 /** Integer nano-USD. */
@@ -106,10 +107,10 @@ export interface Ledger {
    * Of a call that holds nothing it does nothing. Where it rejects it is done later, once the store takes writes again.
    */
   abandon(call_id: string): Promise<void>;
-  /** Answers the account as it is then. */
-  topup(movement: Movement): Promise<AccountBalance>;
-  /** A positive amount goes back to the account. */
-  correct(movement: Movement): Promise<AccountBalance>;
+  /** Answers the account as it is then. The entry is kept with the movement, and with one that moved before not again. */
+  topup(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
+  /** As `topup`; a positive amount goes back to the account. */
+  correct(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
   /** Of every account, by id; or of the one, where there is one of that id. */
   readBalances(account?: string): Promise<readonly AccountBalance[]>;
   /** False once writes fail: calls are then answered 503. */

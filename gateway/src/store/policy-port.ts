@@ -2,6 +2,7 @@
  * Owns the interface through which policy is kept: keys, workspaces, accounts and limit rules, changed together or not at
  * all. Knows no database. Money that moves is the ledger's; what a rule leaves at the moment is the limits'.
  */
+import type { NewAuditEntry } from './audit-port.ts';
 import type { AccountMode } from './ledger-port.ts';
 import type { Caps, Subject } from './limits-port.ts';
 import type { HoldMode, StoredKey, StoredWorkspace } from './ports.ts';
@@ -42,8 +43,8 @@ export interface PolicyReader {
 
 export interface PolicyBook extends PolicyReader {
   /**
-   * Keeps all of the changes or none; resolves once they are durable. Rejects where an id or a hash is taken, or where
+   * Keeps all of the changes, and the entries that tell of them, or none; resolves once they are durable. Rejects where an id or a hash is taken, or where
    * what is to be changed is not there. An id, a time of creation and a maker never change.
    */
-  keep(changes: readonly PolicyChange[]): Promise<void>;
+  keep(changes: readonly PolicyChange[], entries?: readonly NewAuditEntry[]): Promise<void>;
 }

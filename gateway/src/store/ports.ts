@@ -8,6 +8,12 @@ export type KeyStatus = 'active' | 'disabled' | 'revoked';
 export const HOLD_MODES = ['adaptive', 'strict'] as const;
 export type HoldMode = (typeof HOLD_MODES)[number];
 
+/** Of which calls a workspace keeps what was said. */
+export const BODY_POLICIES = ['off', 'errors', 'all'] as const;
+export type BodyPolicy = (typeof BODY_POLICIES)[number];
+/** Days for which they are kept, where nobody says otherwise. */
+export const BODIES_DAYS = 30;
+
 /** A key as stored: never the secret, only its keyed hash (hex) and the last four characters. Times: unix ms. */
 export interface StoredKey {
   readonly id: string;
@@ -19,6 +25,8 @@ export interface StoredKey {
   /** After a rotation with grace, the old secret's hash and when it stops to work; else both null. */
   readonly previousHash: string | null;
   readonly previousExpiresAtMs: number | null;
+  /** The old secret's last four characters; null beside a hash: it was rotated before they were kept. */
+  readonly previousLast4: string | null;
   /** Model names, `*` stands for any run of characters; null: every model of the workspace. */
   readonly models: readonly string[] | null;
   /** CIDR ranges or addresses of callers; null: any. */
@@ -40,6 +48,9 @@ export interface StoredWorkspace {
   readonly accountId: string;
   /** As StoredKey.models; null: every model. */
   readonly models: readonly string[] | null;
+  /** Of which calls the bodies are kept, and for how many days. */
+  readonly bodies: BodyPolicy;
+  readonly bodiesDays: number;
   readonly createdAtMs: number;
 }
 

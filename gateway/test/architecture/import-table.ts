@@ -8,6 +8,7 @@ const PORTS = [
   'store/ledger-port.ts',
   'store/limits-port.ts',
   'store/policy-port.ts',
+  'store/audit-port.ts',
   'store/people-port.ts',
   'store/idempotency-port.ts',
   'store/usage-port.ts',
@@ -31,13 +32,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A table of numbers that stands on nothing, so that a format can hold a request to its limits.
   'config/limits.ts': [],
   'store/ports.ts': ['lib', 'generation'],
-  'store/ledger-port.ts': ['lib', 'generation', 'store/ports.ts'],
+  'store/ledger-port.ts': ['lib', 'generation', 'store/ports.ts', 'store/audit-port.ts'],
   'store/limits-port.ts': ['lib'],
   'store/idempotency-port.ts': [],
+  'store/audit-port.ts': [],
   'store/people-port.ts': [],
   'store/usage-port.ts': ['store/ports.ts', 'store/ledger-port.ts'],
   'store/provider-port.ts': [],
-  'store/policy-port.ts': ['store/ports.ts', 'store/ledger-port.ts', 'store/limits-port.ts'],
+  'store/policy-port.ts': ['store/audit-port.ts', 'store/ports.ts', 'store/ledger-port.ts', 'store/limits-port.ts'],
   protocols: [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts'],
 
   // A provider's call is made from its configuration and goes to a parsed origin.

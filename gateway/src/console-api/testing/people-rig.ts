@@ -8,6 +8,7 @@ import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
 import { makersOf, membershipOf } from '../../people/membership.ts';
 import type { PeopleNote } from '../../people/people-note.ts';
 import { createSetUp, type SetUp } from '../../people/set-up.ts';
+import { BY_COMMAND_LINE } from '../../store/audit-port.ts';
 import { loadMasterKey } from '../../store/sql/master-key.ts';
 import { openStore, type Store } from '../../store/sql/open-store.ts';
 import { createLog } from '../../telemetry/log.ts';
@@ -118,7 +119,7 @@ export async function openPeopleRig(
     faults,
     nowMs: Date.now(),
     async run(name, given) {
-      const reply = await control.run(name, given);
+      const reply = await control.run(name, given, BY_COMMAND_LINE);
       if (!reply.ok) throw new Error(reply.message);
       return reply.result as Record<string, unknown>;
     },

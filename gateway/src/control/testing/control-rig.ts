@@ -3,6 +3,7 @@ import { authenticate } from '../../identity/authenticate.ts';
 import { createKeyDirectory, type KeyDirectory } from '../../identity/key-directory.ts';
 import { createKeyHasher } from '../../identity/key-hash.ts';
 import { Secret } from '../../lib/secret.ts';
+import { BY_COMMAND_LINE, type ChangedBy } from '../../store/audit-port.ts';
 import type { Caps, Subject } from '../../store/limits-port.ts';
 import type { StoredAccount } from '../../store/policy-port.ts';
 import type { ControlReply } from '../command.ts';
@@ -19,6 +20,8 @@ export interface ControlRig {
   readonly putRules: string[];
   readonly credits: { readonly account: string; readonly amount: bigint }[];
   readonly boundAccounts: StoredAccount[];
+  /** Whoever asks. */
+  by: ChangedBy;
   /** The present; commands read it. */
   nowMs: number;
   /** The result of a command that must succeed. */
@@ -51,6 +54,7 @@ export function createControlRig(): ControlRig {
     putRules,
     credits,
     boundAccounts,
+    by: BY_COMMAND_LINE,
     nowMs: 1_790_000_000_000,
     control: createControl({
       policies: disk.policies,
@@ -70,12 +74,12 @@ export function createControlRig(): ControlRig {
       nowMs: () => rig.nowMs,
     }),
     async run(name, given = {}) {
-      const reply = await rig.control.run(name, given);
+      const reply = await rig.control.run(name, given, rig.by);
       if (!reply.ok) throw new Error(reply.message);
       return reply.result as Record<string, unknown>;
     },
     async refusal(name, given) {
-      const reply = await rig.control.run(name, given);
+      const reply = await rig.control.run(name, given, rig.by);
       if (reply.ok) throw new Error('it was done');
       return reply;
     },

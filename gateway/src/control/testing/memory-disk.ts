@@ -1,4 +1,5 @@
 /** Owns a disk in memory for tests of commands: policy and money, each write a turn of the event loop, failing when told to. */
+import type { NewAuditEntry } from '../../store/audit-port.ts';
 import type { AccountBalance, Ledger, Movement } from '../../store/ledger-port.ts';
 import type { LimitRule, PolicyBook, PolicyChange, StoredAccount } from '../../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../../store/ports.ts';
@@ -13,6 +14,8 @@ export interface MemoryDisk {
   readonly rules: Map<string, LimitRule>;
   readonly balances: Map<string, AccountBalance>;
   readonly movements: Movement[];
+  /** The audit trail. */
+  readonly entries: NewAuditEntry[];
   readonly policies: PolicyBook;
   readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
 }
@@ -25,7 +28,14 @@ const ACCOUNT: StoredAccount = {
   holds: null,
   createdAtMs: 0,
 };
-const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, createdAtMs: 0 };
+const WORKSPACE: StoredWorkspace = {
+  id: 'default',
+  accountId: 'default',
+  models: null,
+  bodies: 'off',
+  bodiesDays: 30,
+  createdAtMs: 0,
+};
 
 /** The balance of an account that nothing has moved. */
 export function emptyBalance(account: string): AccountBalance {
@@ -42,19 +52,21 @@ export function createMemoryDisk(): MemoryDisk {
     rules: new Map(),
     balances: new Map(),
     movements: [],
+    entries: [],
     policies: {
       readKeys: async () => [...disk.keys.values()],
       readWorkspaces: async () => [...disk.workspaces.values()],
       readAccounts: async () => [...disk.accounts.values()],
       readLimitRules: async () => [...disk.rules.values()],
-      async keep(changes) {
+      async keep(changes, entries = []) {
         await waitForWrite(disk);
         for (const change of changes) take(disk, change);
+        disk.entries.push(...entries);
       },
     },
     ledger: {
-      topup: (movement) => move(disk, movement, movement.amount),
-      correct: (movement) => move(disk, movement, 0n),
+      topup: (movement, entry) => move(disk, movement, movement.amount, entry),
+      correct: (movement, entry) => move(disk, movement, 0n, entry),
       readBalances: async (account) =>
         [...disk.balances.values()].filter((balance) => account === undefined || balance.account === account),
     },
@@ -84,11 +96,17 @@ function take(disk: MemoryDisk, change: PolicyChange): void {
   }
 }
 
-async function move(disk: MemoryDisk, movement: Movement, toppedUp: bigint): Promise<AccountBalance> {
+async function move(
+  disk: MemoryDisk,
+  movement: Movement,
+  toppedUp: bigint,
+  entry?: NewAuditEntry,
+): Promise<AccountBalance> {
   await waitForWrite(disk);
   const before = disk.balances.get(movement.account) ?? emptyBalance(movement.account);
   if (disk.movements.some(({ id }) => id === movement.id)) return before;
   disk.movements.push(movement);
+  if (entry !== undefined) disk.entries.push(entry);
   const after = { ...before, available: before.available + movement.amount, toppedUp: before.toppedUp + toppedUp };
   disk.balances.set(movement.account, after);
   return after;

@@ -1,5 +1,6 @@
 /** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
 import type { Database } from 'bun:sqlite';
+import { INSERT_AUDIT_ENTRY } from './audit-trail.ts';
 import { endUnendedCall, type UnendedHold } from './call-draft-row.ts';
 import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD, renderAttempts } from './call-record-row.ts';
 import type { Reach } from './failpoints.ts';
@@ -56,6 +57,7 @@ export function createOperationKeeper(
 ): OperationKeeper {
   const insertRecord = database.prepare(INSERT_CALL_RECORD);
   const insertUnheld = database.prepare(INSERT_UNHELD_CALL_RECORD);
+  const insertAudit = database.prepare(INSERT_AUDIT_ENTRY);
   const openHold = database.prepare(OPEN_HOLD);
   const extendHold = database.prepare(EXTEND_HOLD);
   const checkpointHold = database.prepare(CHECKPOINT_HOLD);
@@ -68,6 +70,7 @@ export function createOperationKeeper(
   const statements = [
     insertRecord,
     insertUnheld,
+    insertAudit,
     openHold,
     extendHold,
     checkpointHold,
@@ -128,7 +131,7 @@ export function createOperationKeeper(
   }
 
   function move(
-    [, kind, id, account, amountText, at_ms, note]: Extract<Operation, readonly ['m', ...unknown[]]>,
+    [, kind, id, account, amountText, at_ms, note, audit]: Extract<Operation, readonly ['m', ...unknown[]]>,
     amount = BigInt(amountText),
   ) {
     const before = findMovement[kind].get(id);
@@ -142,6 +145,7 @@ export function createOperationKeeper(
     const folded = book.fold({ kind, account, amount, released: 0n });
     if (typeof folded === 'string') throw new CleanRefusal('refused', `The ${kind} was refused: ${folded}.`);
     book.add({ kind, ref: id, nth: 0, account, amount, released: 0n, at_ms, note });
+    if (audit !== null) insertAudit.run(...audit);
     reach('after-movement');
   }
 

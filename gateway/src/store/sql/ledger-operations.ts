@@ -1,6 +1,8 @@
 /** Owns what can be asked of the writer for calls: lists told apart by their first letter, amounts as decimal text. Knows no SQL. */
+import type { NewAuditEntry } from '../audit-port.ts';
 import type { Checkpoint, Hold, Movement, Settlement } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
+import { type AuditValues, auditValues } from './audit-trail.ts';
 import { renderCheckpoint, renderDraft } from './call-draft-row.ts';
 import { type CallRecordValues, callRecordValues, renderAttempts } from './call-record-row.ts';
 
@@ -22,6 +24,8 @@ export type Operation =
       amount: string,
       at_ms: number,
       note: string | null,
+      /** What the audit trail is told of it, once. */
+      audit: AuditValues | null,
     ];
 
 /** Keeps the record of a call that holds nothing. */
@@ -57,6 +61,11 @@ export function keepAbandonment(call_id: string): Operation {
   return ['a', call_id];
 }
 
-export function keepMovement(kind: MovementKind, { id, account, amount, at_ms, note }: Movement): Operation {
-  return ['m', kind, id, account, amount.toString(), at_ms, note];
+export function keepMovement(
+  kind: MovementKind,
+  { id, account, amount, at_ms, note }: Movement,
+  entry?: NewAuditEntry,
+): Operation {
+  const audit = entry === undefined ? null : auditValues(entry);
+  return ['m', kind, id, account, amount.toString(), at_ms, note, audit];
 }

@@ -1,5 +1,6 @@
 /** Owns the ledger's port over the writer: what is asked for is checked here, then kept there. Knows no SQL. */
 import type { Kysely } from 'kysely';
+import type { NewAuditEntry } from '../audit-port.ts';
 import type { AccountBalance, Ledger, Movement, Settlement } from '../ledger-port.ts';
 import { readBalances } from './account-balances.ts';
 import {
@@ -37,8 +38,8 @@ export function createLedger(
     return writer.keep(operation());
   }
 
-  async function move(kind: MovementKind, movement: Movement): Promise<AccountBalance> {
-    await keepChecked(movementProblem(kind, movement), () => keepMovement(kind, movement));
+  async function move(kind: MovementKind, movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance> {
+    await keepChecked(movementProblem(kind, movement), () => keepMovement(kind, movement, entry));
     const [balance] = await readBalances(queries, movement.account);
     if (balance === undefined) throw new Error(`the account ${movement.account} is gone`);
     return balance;
@@ -77,8 +78,8 @@ export function createLedger(
       held.delete(call_id);
       return ends.end(call_id);
     },
-    topup: (movement) => move('topup', movement),
-    correct: (movement) => move('correct', movement),
+    topup: (movement, entry) => move('topup', movement, entry),
+    correct: (movement, entry) => move('correct', movement, entry),
     readBalances: (account) => readBalances(queries, account ?? null),
     writable: spool.writable,
   };

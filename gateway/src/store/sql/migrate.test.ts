@@ -83,6 +83,7 @@ describe('migrate', () => {
       last4: 'wxyz',
       previousHash: null,
       previousExpiresAtMs: null,
+      previousLast4: null,
       models: null,
       ips: null,
       scopes: ['inference'],

@@ -1,5 +1,6 @@
 /** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
 import type { Database } from 'bun:sqlite';
+import type { AuditTrail } from '../audit-port.ts';
 import type { IdempotencyStore } from '../idempotency-port.ts';
 import type { Ledger } from '../ledger-port.ts';
 import type { BindingCaps } from '../limits-port.ts';
@@ -8,6 +9,7 @@ import type { PolicyBook } from '../policy-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
 import type { ProviderBook } from '../provider-port.ts';
 import type { UsageReader } from '../usage-port.ts';
+import { createAuditTrail } from './audit-trail.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import type { Drained } from './drain-spool.ts';
@@ -53,6 +55,7 @@ export interface Store {
   readonly recorder: CallRecorder;
   readonly ledger: Ledger;
   readonly policies: PolicyBook;
+  readonly audit: AuditTrail;
   readonly people: PeopleStore;
   readonly providers: ProviderBook;
   readonly idempotency: IdempotencyStore;
@@ -118,6 +121,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
     policies: createPolicyBook(queries, writer),
+    audit: createAuditTrail(queries, writer),
     people: createPeopleStore(queries, writer),
     providers: createProviderBook(queries, writer),
     idempotency: createIdempotencyStore(queries, writer),

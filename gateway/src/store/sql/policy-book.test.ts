@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Caps, Subject } from '../limits-port.ts';
 import type { PolicyChange, StoredAccount } from '../policy-port.ts';
-import type { StoredKey } from '../ports.ts';
+import type { StoredKey, StoredWorkspace } from '../ports.ts';
 import { databasePath, openWriteConnection } from './connection.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
@@ -20,6 +20,7 @@ const KEY: StoredKey = {
   last4: 'wxyz',
   previousHash: 'bb',
   previousExpiresAtMs: 5,
+  previousLast4: 'prev',
   models: ['gpt-*', '"quoted"'],
   ips: ['10.0.0.0/8'],
   scopes: ['inference', 'admin'],
@@ -61,7 +62,14 @@ describe('keep', () => {
   test('an account, a workspace, a key and rules come back to the last digit, beside the writer and after it', async () => {
     const dataDir = newFolder();
     const store = await openStore({ dataDir });
-    const workspace = { id: 'w', accountId: 'team', models: ['a', '"b"'], createdAtMs: Number.MAX_SAFE_INTEGER };
+    const workspace: StoredWorkspace = {
+      id: 'w',
+      accountId: 'team',
+      models: ['a', '"b"'],
+      bodies: 'errors',
+      bodiesDays: 7,
+      createdAtMs: Number.MAX_SAFE_INTEGER,
+    };
     const key = { ...KEY, accountId: 'team', workspaceId: 'w' };
     const endUser: Subject = { kind: 'end_user', id: `team/"'; DROP TABLE limit_rule --☂` };
     await store.policies.keep([
@@ -105,7 +113,7 @@ describe('keep', () => {
       {
         of: 'workspace',
         isNew: false,
-        workspace: { id: 'default', accountId: 'gone', models: ['m'], createdAtMs: 99 },
+        workspace: { id: 'default', accountId: 'gone', models: ['m'], bodies: 'all', bodiesDays: 1, createdAtMs: 99 },
       },
     ]);
     expect(await store.policies.readKeys()).toEqual([{ ...KEY, name: 'other', models: null, holds: 'strict' }]);
@@ -113,7 +121,9 @@ describe('keep', () => {
       ...account,
       createdAtMs: ACCOUNT.createdAtMs,
     });
-    expect(await store.policies.readWorkspaces()).toMatchObject([{ accountId: 'default', models: ['m'] }]);
+    expect(await store.policies.readWorkspaces()).toMatchObject([
+      { accountId: 'default', models: ['m'], bodies: 'all', bodiesDays: 1 },
+    ]);
     await store.close();
   });
 
@@ -158,12 +168,23 @@ describe('keep', () => {
         {
           of: 'workspace',
           isNew: true,
-          workspace: { id: 'default', accountId: 'default', models: null, createdAtMs: 1 },
+          workspace: {
+            id: 'default',
+            accountId: 'default',
+            models: null,
+            bodies: 'off',
+            bodiesDays: 30,
+            createdAtMs: 1,
+          },
         },
       ],
       [
         'refused',
-        { of: 'workspace', isNew: true, workspace: { id: 'w', accountId: 'gone', models: null, createdAtMs: 1 } },
+        {
+          of: 'workspace',
+          isNew: true,
+          workspace: { id: 'w', accountId: 'gone', models: null, bodies: 'off', bodiesDays: 30, createdAtMs: 1 },
+        },
       ],
     ] as const satisfies readonly (readonly [string, PolicyChange])[]) {
       expect([change, await kindOf(policies.keep([change]))]).toEqual([change, kind]);

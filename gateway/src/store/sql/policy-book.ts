@@ -2,6 +2,7 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { PolicyBook, PolicyChange, PolicyReader } from '../policy-port.ts';
 import { compileAccountChange, readAccounts } from './account-store.ts';
+import { auditStatement } from './audit-trail.ts';
 import { compileRuleChange, readLimitRules } from './limit-rule-store.ts';
 import { keyOfRow, keyRow, workspaceOfRow, workspaceRow } from './policy-rows.ts';
 import type { Tables } from './tables.ts';
@@ -28,7 +29,11 @@ export function createPolicyBookReader(queries: Kysely<Tables>): PolicyReader {
 export function createPolicyBook(queries: Kysely<Tables>, writer: Pick<Writer, 'write'>): PolicyBook {
   return {
     ...createPolicyBookReader(queries),
-    keep: (changes) => writer.write(changes.map((change) => changingOne(compileChange(queries, change)))),
+    keep: (changes, entries = []) =>
+      writer.write([
+        ...changes.map((change) => changingOne(compileChange(queries, change))),
+        ...entries.map(auditStatement),
+      ]),
   };
 }
 
@@ -44,10 +49,13 @@ function compileChange(queries: Kysely<Tables>, change: PolicyChange): CompiledQ
         : queries.updateTable('api_key').set(members).where('id', '=', id).compile();
     }
     case 'workspace': {
-      const row = workspaceRow(change.workspace);
+      const { id, account_id, created_at_ms, ...members } = workspaceRow(change.workspace);
       return change.isNew
-        ? queries.insertInto('workspace').values(row).compile()
-        : queries.updateTable('workspace').set({ models: row.models }).where('id', '=', row.id).compile();
+        ? queries
+            .insertInto('workspace')
+            .values({ id, account_id, created_at_ms, ...members })
+            .compile()
+        : queries.updateTable('workspace').set(members).where('id', '=', id).compile();
     }
     case 'account':
       return compileAccountChange(queries, change.account, change.isNew);

@@ -13,6 +13,7 @@ export function keyRow(key: StoredKey): ApiKeyRow {
     last4: key.last4,
     previous_hash: key.previousHash,
     previous_expires_at_ms: key.previousExpiresAtMs,
+    previous_last4: key.previousLast4,
     models: renderList(key.models),
     ips: renderList(key.ips),
     scopes: JSON.stringify(key.scopes),
@@ -36,6 +37,7 @@ export function keyOfRow(row: ApiKeyRow): StoredKey {
     last4: row.last4,
     previousHash: row.previous_hash,
     previousExpiresAtMs: row.previous_expires_at_ms,
+    previousLast4: row.previous_last4,
     models: parseList(row.models),
     ips: parseList(row.ips),
     scopes: JSON.parse(row.scopes) as Scope[],
@@ -54,13 +56,22 @@ export function workspaceRow(workspace: StoredWorkspace): WorkspaceRow {
     id: workspace.id,
     account_id: workspace.accountId,
     models: renderList(workspace.models),
+    bodies: workspace.bodies,
+    bodies_days: workspace.bodiesDays,
     created_at_ms: workspace.createdAtMs,
   };
 }
 
 /** The workspace of a row. */
 export function workspaceOfRow(row: WorkspaceRow): StoredWorkspace {
-  return { id: row.id, accountId: row.account_id, models: parseList(row.models), createdAtMs: row.created_at_ms };
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    models: parseList(row.models),
+    bodies: row.bodies,
+    bodiesDays: row.bodies_days,
+    createdAtMs: row.created_at_ms,
+  };
 }
 
 function renderList(list: readonly string[] | null): string | null {

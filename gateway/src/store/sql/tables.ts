@@ -1,11 +1,13 @@
 /** Owns the types of the tables as queries see them. `migrations.ts` makes the tables themselves. */
-import type { CallRecord, HoldMode, KeyStatus } from '../ports.ts';
+import type { BodyPolicy, CallRecord, HoldMode, KeyStatus } from '../ports.ts';
 
 export interface WorkspaceRow {
   readonly id: string;
   readonly account_id: string;
   /** JSON list of patterns. */
   readonly models: string | null;
+  readonly bodies: BodyPolicy;
+  readonly bodies_days: number;
   readonly created_at_ms: number;
 }
 
@@ -18,6 +20,7 @@ export interface ApiKeyRow {
   readonly last4: string;
   readonly previous_hash: string | null;
   readonly previous_expires_at_ms: number | null;
+  readonly previous_last4: string | null;
   /** JSON lists. */
   readonly models: string | null;
   readonly ips: string | null;
