@@ -4,7 +4,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { LimitStore } from '../store/limits-port.ts';
 import { bind, claim, START_MS, totalOf } from '../store/testing/sample-claims.ts';
-import { type Admission, admitCall, type Limits } from './admission.ts';
+import { type Admission, admitCall, foreseeCall, type Limits } from './admission.ts';
 import { createMoneySeeds, type MoneySource } from './money-seeds.ts';
 
 const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetReached: () => undefined });
@@ -13,6 +13,7 @@ const memory = (): LimitStore => createMemoryLimits({ leaseMs: 1_000, onBudgetRe
 function far(store: LimitStore): LimitStore {
   return {
     acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
+    peek: async (asked, nowMs) => store.peek(asked, nowMs),
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
@@ -24,6 +25,7 @@ function far(store: LimitStore): LimitStore {
     capBudget: async (subject, amount) => store.capBudget(subject, amount),
     forgetBalance: async (account) => store.forgetBalance(account),
     readBudget: async (binding) => store.readBudget(binding),
+    readUse: async (binding, nowMs) => store.readUse(binding, nowMs),
     sweep: async (nowMs) => store.sweep(nowMs),
   };
 }
@@ -31,6 +33,18 @@ function far(store: LimitStore): LimitStore {
 const NOTHING: MoneySource = { readSettled: async () => 0n, readAvailable: async () => 0n };
 const limitsOf = (store: LimitStore, source = NOTHING): Limits => ({ store, seeds: createMoneySeeds(store, source) });
 const budget = bind(totalOf(10n));
+
+test('a look ahead seeds what is not known, answers as the call would be answered, and takes nothing', async () => {
+  for (const store of [memory(), far(memory())]) {
+    const limits = limitsOf(store, { readSettled: async () => 4n, readAvailable: async () => 0n });
+    const kinds: string[] = [];
+    for (const amount of [6n, 7n, 6n]) {
+      kinds.push((await foreseeCall(limits, claim('a', [budget], { amount }), START_MS)).kind);
+    }
+    expect(kinds).toEqual(['admitted', 'refused', 'admitted']);
+    expect(await store.readBudget(budget)).toEqual({ settled: 4n, held: 0n });
+  }
+});
 
 async function admitted(limits: Limits, callId: string, amount: bigint): Promise<Admission> {
   const answer = await admitCall(limits, claim(callId, [budget], { amount }), START_MS);

@@ -27,6 +27,25 @@ export function admitCall(limits: Limits, claim: LimitClaim, nowMs: number): Adm
   return answer(limits.store, claim, decision);
 }
 
+/** As `admitCall`, of a call that is not made: nothing is taken. Seeds what is not known, as the call would. */
+export async function foreseeCall(
+  { store, seeds }: Limits,
+  claim: LimitClaim,
+  nowMs: number,
+): Promise<Exclude<Decision, { kind: 'unseeded' }>> {
+  for (let rounds = 0; rounds < SEEDINGS_MAX; rounds++) {
+    const decision = await store.peek(claim, nowMs);
+    if (decision.kind !== 'unseeded') return decision;
+    await seed(seeds, decision);
+  }
+  throw new Error(`the limits of call ${claim.callId} are unseeded again and again`);
+}
+
+async function seed(seeds: MoneySeeds, { budgets, account }: Extract<Decision, { kind: 'unseeded' }>): Promise<void> {
+  const balance = account === null ? [] : [seeds.seedBalance(account)];
+  await Promise.all([...budgets.map((binding) => seeds.seedBudget(binding)), ...balance]);
+}
+
 type Decision = Awaited<ReturnType<LimitStore['acquire']>>;
 
 async function seedAndAdmit(
@@ -38,9 +57,7 @@ async function seedAndAdmit(
   let decision = await first;
   for (let rounds = 0; decision.kind === 'unseeded'; rounds++) {
     if (rounds === SEEDINGS_MAX) throw new Error(`the limits of call ${claim.callId} are unseeded again and again`);
-    const { budgets, account } = decision;
-    const balance = account === null ? [] : [seeds.seedBalance(account)];
-    await Promise.all([...budgets.map((binding) => seeds.seedBudget(binding)), ...balance]);
+    await seed(seeds, decision);
     decision = await store.acquire(claim, nowMs);
   }
   return answer(store, claim, decision);

@@ -93,6 +93,11 @@ export function remainingOf(level: number, limit: number): number {
   return Math.max(0, Math.floor(limit - level / GRAINS));
 }
 
+/** How many do not fit any more, a part of one as one. */
+export function usedOf(level: number): number {
+  return Math.ceil(level / GRAINS);
+}
+
 /** How long until all of the limit fits again. */
 export function wholeAfterMs(level: number, limit: number): number {
   return Math.ceil(level / limit);

@@ -17,7 +17,14 @@ const ACCOUNT: StoredAccount = {
   holds: null,
   createdAtMs: 0,
 };
-const WORKSPACE: StoredWorkspace = { id: 'default', accountId: 'default', models: null, bodies: 'off', bodiesDays: 30, createdAtMs: 0 };
+const WORKSPACE: StoredWorkspace = {
+  id: 'default',
+  accountId: 'default',
+  models: null,
+  bodies: 'off',
+  bodiesDays: 30,
+  createdAtMs: 0,
+};
 
 function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey {
   return {

@@ -123,6 +123,14 @@ export interface BudgetState {
   readonly held: NanoUsd;
 }
 
+/** What is used of a subject's caps at a moment, whole numbers; null: no such cap. A cap that was passed may show more than its limit. */
+export interface CapsUse {
+  readonly requests: { readonly used: number; readonly wholeAtMs: number } | null;
+  readonly tokens: { readonly used: number; readonly wholeAtMs: number } | null;
+  /** Calls that run; null: their number has no cap. */
+  readonly running: number | null;
+}
+
 /** `nowMs`: unix ms on one clock that does not step, whatever becomes of the system's; windows come with the claim. */
 export interface LimitStore {
   /**
@@ -130,6 +138,8 @@ export interface LimitStore {
    * balance. A budget goes on by itself from one window into the next.
    */
   acquire(claim: LimitClaim, nowMs: number): LimitDecision | Promise<LimitDecision>;
+  /** What `acquire` would answer now. Takes nothing, tells nobody of a budget. */
+  peek(claim: LimitClaim, nowMs: number): LimitDecision | Promise<LimitDecision>;
   /** Takes more money for a running call, from each of its budgets and its balance, or nothing. */
   extend(callId: string, amount: NanoUsd, nowMs: number): boolean | Promise<boolean>;
   /** Takes as much of the amount as all of them allow, in one step; answers how much. */
@@ -164,6 +174,8 @@ export interface LimitStore {
   forgetBalance(account: string): void | Promise<void>;
   /** Null: not seeded. */
   readBudget(binding: BindingCaps): BudgetState | null | Promise<BudgetState | null>;
+  /** What is used now of rates and slots. */
+  readUse(binding: BindingCaps, nowMs: number): CapsUse | Promise<CapsUse>;
   /** Gives back what calls hold whose lease has passed; answers how many. */
   sweep(nowMs: number): number | Promise<number>;
 }

@@ -24,6 +24,7 @@ import {
   type WindowState,
 } from './budget-window.ts';
 import { type Balance, bearable, countsIn, giveBack, type Holding, holdMore, joinBudget, takeAll } from './holding.ts';
+import { readUse } from './read-use.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
 import { type Place, readStanding, refuseBalance, roomWanted, weighClaim } from './weigh-claim.ts';
 
@@ -38,6 +39,7 @@ export interface MemoryLimits extends LimitStore {
   /** Synchronous, as all of it is. */
   acquire(claim: LimitClaim, nowMs: number): LimitDecision;
   beginSeed(binding: BindingCaps): readonly string[];
+  peek(claim: LimitClaim, nowMs: number): LimitDecision;
   extend(callId: string, amount: bigint, nowMs: number): boolean;
   extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
   release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
@@ -65,26 +67,47 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
     for (const budget of holding.budgets) tellMarks(budget, newMarks(budget));
   }
 
+  /** What is decided on the claim; null: it may take what it asks for. */
+  function decide(
+    claim: LimitClaim,
+    places: readonly Place[],
+    nowMs: number,
+  ): Exclude<LimitDecision, { kind: 'admitted' }> | null {
+    const { prepaidAccount: account, amount } = claim;
+    const balance = balanceOf(account);
+    const weighed = weighClaim(places, claim, nowMs);
+    const lacking = account !== null && balance?.known === true && amount > 0n && balance.available < roomWanted(claim);
+    const refusal = lacking && weighed.refusal?.retryAfterMs !== null ? refuseBalance(account) : weighed.refusal;
+    if (refusal !== null) return { kind: 'refused', refusal, standing: readStanding(places, nowMs) };
+    const unseededAccount = balance?.known === true ? null : account;
+    if (weighed.unseeded.length > 0 || unseededAccount !== null)
+      return { kind: 'unseeded', budgets: weighed.unseeded, account: unseededAccount };
+    return null;
+  }
+
+  function balanceOf(account: string | null): Balance | null {
+    return account === null ? null : (balances.get(account) ?? null);
+  }
+
   return {
     acquire(claim, nowMs) {
       checkAmounts(claim.amount, claim.tokens);
       if (holdings.has(claim.callId)) throw new Error(`call ${claim.callId} holds its limits already`);
       const places = openPlaces(book, claim, nowMs);
-      const { prepaidAccount: account, amount } = claim;
-      const balance = account === null ? null : (balances.get(account) ?? null);
-      const weighed = weighClaim(places, claim, nowMs);
-      const lacking =
-        account !== null && balance?.known === true && amount > 0n && balance.available < roomWanted(claim);
-      const refusal = lacking && weighed.refusal?.retryAfterMs !== null ? refuseBalance(account) : weighed.refusal;
-      if (refusal !== null) {
-        for (const { budget } of places) if (budget !== null) tellMarks(budget, marksOfRefusal(budget, amount));
-        return { kind: 'refused', refusal, standing: readStanding(places, nowMs) };
+      const decision = decide(claim, places, nowMs);
+      if (decision !== null) {
+        if (decision.kind === 'unseeded') return decision;
+        for (const { budget } of places) if (budget !== null) tellMarks(budget, marksOfRefusal(budget, claim.amount));
+        return decision;
       }
-      const unseededAccount = balance?.known === true ? null : account;
-      if (weighed.unseeded.length > 0 || unseededAccount !== null)
-        return { kind: 'unseeded', budgets: weighed.unseeded, account: unseededAccount };
+      const balance = balanceOf(claim.prepaidAccount);
       holdings.set(claim.callId, takeAll(places, balance, claim, nowMs, nowMs + settings.leaseMs));
       return { kind: 'admitted', standing: readStanding(places, nowMs) };
+    },
+    peek(claim, nowMs) {
+      checkAmounts(claim.amount, claim.tokens);
+      const places = openPlaces(book, claim, nowMs);
+      return decide(claim, places, nowMs) ?? { kind: 'admitted', standing: readStanding(places, nowMs) };
     },
     extend(callId, amount) {
       checkAmounts(amount, 0);
@@ -156,6 +179,7 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       const found = state === undefined ? undefined : findWindow(state.windows, binding);
       return found?.known === true ? { settled: found.settled, held: found.held } : null;
     },
+    readUse: ({ subject, caps }, nowMs) => readUse(book.find(subject), caps, nowMs),
     sweep(nowMs) {
       let lost = 0;
       for (const [callId, holding] of holdings) {

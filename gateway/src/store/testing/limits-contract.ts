@@ -25,6 +25,7 @@ export function limitStoreContract(name: string, create: CreateStore): void {
   describe(`${name}: all or none`, () => allOrNone(open));
   describe(`${name}: what is not known`, () => seeds(open));
   describe(`${name}: alerts`, () => alerts(create));
+  describe(`${name}: looking without taking`, () => looks(create));
   describe(`${name}: money`, () => lastCentContract(open));
 }
 
@@ -38,6 +39,60 @@ async function waitOf(decided: LimitDecision | Promise<LimitDecision>): Promise<
   const decision = await decided;
   if (decision.kind !== 'refused') throw new Error(`expected a refusal, found ${decision.kind}`);
   return decision.refusal.retryAfterMs;
+}
+
+function looks(create: CreateStore): void {
+  const FREE = { requests: null, tokens: null, running: null };
+
+  test('what is used of rates and slots is told, and drains with time', async () => {
+    const store = create({ leaseMs: LEASE_MS, onBudgetReached: () => undefined });
+    const capped = bind({ requestsPerMinute: 2, tokensPerMinute: 600, concurrency: 3 });
+    const read = async (afterMs: number) => store.readUse(capped, START_MS + afterMs);
+    expect(await read(0)).toEqual({
+      requests: { used: 0, wholeAtMs: START_MS },
+      tokens: { used: 0, wholeAtMs: START_MS },
+      running: 0,
+    });
+    await store.acquire(claim('a', [capped], { tokens: 300 }), START_MS);
+    expect(await read(0)).toEqual({
+      requests: { used: 1, wholeAtMs: START_MS + 30_000 },
+      tokens: { used: 300, wholeAtMs: START_MS + 30_000 },
+      running: 1,
+    });
+    expect(await read(15_000)).toMatchObject({ requests: { used: 1 }, tokens: { used: 150 }, running: 1 });
+    await store.release('a', 0n, 300, START_MS + 15_000);
+    expect(await read(30_000)).toMatchObject({ requests: { used: 0 }, tokens: { used: 0 }, running: 0 });
+    expect(await store.readUse(bind({}), START_MS)).toEqual(FREE);
+  });
+
+  test('a look answers what the next claim is answered, and takes nothing, however often', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const random = randomOf(seed);
+      const told: BudgetReached[] = [];
+      const store = create({ leaseMs: LEASE_MS, onBudgetReached: (reached) => told.push(reached) });
+      const capped = bind({
+        requestsPerMinute: 1 + random(4),
+        tokensPerMinute: 50 + random(100),
+        concurrency: 1 + random(3),
+        ...totalOf(BigInt(50 + random(100))),
+      });
+      if (random(2) === 0) await store.seedBudget(capped, BigInt(random(50)));
+      for (let call = 0; call < 12; call++) {
+        const nowMs = START_MS + call * random(8_000);
+        const asked = claim(`${seed}.${call}`, [capped], { tokens: random(60), amount: BigInt(random(40)) });
+        const count = told.length;
+        const looked = await store.peek(asked, nowMs);
+        const again = await store.peek(asked, nowMs);
+        expect(told.length).toBe(count);
+        expect(again).toEqual(looked);
+        const decided = await store.acquire(asked, nowMs);
+        if (looked.kind !== 'admitted' || decided.kind !== 'admitted') expect(looked).toEqual(decided);
+        if (decided.kind === 'unseeded') await store.seedBudget(capped, 0n);
+        if (decided.kind === 'admitted' && random(2) === 0)
+          await store.release(asked.callId, asked.amount, asked.tokens, nowMs);
+      }
+    }
+  });
 }
 
 function rates(open: () => LimitStore): void {

@@ -1,0 +1,110 @@
+/** Owns what a call asks of its limits, and why: the caps that bind it, its price, the money it holds, and what else it asks for where that is refused. Takes nothing. */
+import type { Price } from '../billing/price.ts';
+import { priceAt } from '../billing/price-book.ts';
+import { chooseHold, type HoldSlice, type HoldWish, roomToMeter } from '../billing/reserve.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import type { Principal } from '../identity/principal.ts';
+import type { Route } from '../routing/route.ts';
+import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
+import type { HoldMode } from '../store/ports.ts';
+import type { Gate } from './gate.ts';
+
+/** A call as its limits see it. Tokens are whole numbers, times unix ms. */
+export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputTokensMax' | 'apart'> {
+  readonly callId: string;
+  readonly principal: Principal;
+  readonly route: Route;
+  /** As a record keeps it; null: nobody in particular. */
+  readonly endUser: string | null;
+  readonly atMs: number;
+  readonly stream: boolean;
+  /** It may cost tokens that do not show. */
+  readonly hidesReasoning: boolean;
+}
+
+/** How a call is held: `stream` says whether upstream streams it, so that it can be metered. */
+interface HoldForm {
+  readonly mode: HoldMode;
+  readonly stream: boolean;
+}
+
+interface Basis {
+  readonly called: ClaimedCall;
+  readonly bound: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>;
+  readonly price: Price | null;
+}
+
+/** What a call asks of its limits, and what it holds where it gets it. */
+export interface PreparedClaim {
+  readonly basis: Basis;
+  readonly form: HoldForm;
+  /** With the account's mark-up; null: none is known, and nothing that binds needs one or the operator lets it pass. */
+  readonly price: Price | null;
+  readonly wish: HoldWish | null;
+  readonly slice: HoldSlice;
+  readonly claim: LimitClaim;
+}
+
+const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
+
+/** Throws CallFailure `unpriced` where the model has no price, and the operator wants one. `onUnpriced`: he lets it pass. */
+export function prepareClaim(
+  { desk, settings }: Pick<Gate, 'desk' | 'settings'>,
+  called: ClaimedCall,
+  onUnpriced: () => void,
+): PreparedClaim {
+  const { principal, route, endUser, atMs: arrivedMs, stream } = called;
+  const { account, keyId, workspaceId } = principal;
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
+  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, arrivedMs);
+  const listed = priceAt(route.prices, arrivedMs);
+  if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
+  const price = listed === null ? null : desk.priced(listed, account.markUpPpm);
+  const mode = principal.holds ?? settings.config.defaults.holds;
+  return askFor({ called, bound: { subjects, arrivedMs, binding }, price }, { mode, stream });
+}
+
+function passUnpriced(
+  { principal, route }: ClaimedCall,
+  binding: readonly BindingCaps[],
+  unpriced: 'refuse' | 'allow',
+  onUnpriced: () => void,
+): void {
+  const isBound = principal.account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
+  if (isBound && unpriced === 'refuse') {
+    throw new CallFailure(
+      'unpriced',
+      `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+    );
+  }
+  onUnpriced();
+}
+
+/**
+ * What is asked for where money does not cover what was asked for. Of a stream of which too little is left to meter what does
+ * not show: its worst case. Of a plain call: the slice of a stream that is folded. Null: the refusal stands.
+ */
+export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
+  if (kind !== 'budget' && kind !== 'balance') return null;
+  const { basis, form, claim, slice } = refused;
+  if (form.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
+  const again = askFor(basis, { mode: form.mode, stream: true });
+  // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
+  return again.slice.amount >= slice.amount ? null : again;
+}
+
+function askFor(basis: Basis, form: HoldForm): PreparedClaim {
+  const { called, bound, price } = basis;
+  const { callId, principal, inputTokens, outputTokensMax, apart } = called;
+  const wish: HoldWish | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, apart };
+  const slice = wish === null ? NOTHING : chooseHold(wish);
+  const claim = {
+    callId,
+    ...bound,
+    prepaidAccount: principal.account.mode === 'prepaid' ? principal.account.id : null,
+    tokens: inputTokens,
+    amount: slice.amount,
+  };
+  const room = wish === null || !called.hidesReasoning ? null : roomToMeter(wish, slice);
+  return { basis, form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+}
