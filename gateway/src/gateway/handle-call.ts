@@ -2,6 +2,7 @@
  * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, hold, attempt, deliver, settle.
  * Every step is a plain function that answers or throws CallFailure; the only catch is here.
  */
+import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { admit } from './admit.ts';
 import { openCall, releaseCall } from './call.ts';
@@ -38,6 +39,7 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
   try {
     const principal = identify(gate.directory, readCredential(request.headers, protocol.name));
     call.principal = principal;
+    noteUse(principal.use, request.headers, call.atMs);
     allowCaller(principal, principal.ranges === null ? null : address());
     call.held.push(admit(gate));
     const version = readProtocolVersion(request.headers, protocol.name);

@@ -7,6 +7,7 @@ import { authenticate } from './authenticate.ts';
 import { createKeyDirectory, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { generateKeyText } from './key-format.ts';
 import { createKeyHasher } from './key-hash.ts';
+import { noteUse } from './key-use.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
 const ACCOUNT: StoredAccount = {
@@ -114,6 +115,22 @@ describe('authenticate', () => {
     expect(authenticate(directory, before, 499)).toMatchObject({ keyId: 'key_1' });
     expect(authenticate(directory, before, 500)).toBe('expired');
     expect(authenticate(directory, after, 500)).toMatchObject({ keyId: 'key_1' });
+  });
+
+  test('each secret of a rotated key has its own last use, which outlives every other change', () => {
+    const [before, after] = [generateKeyText(), generateKeyText()];
+    const directory = directoryOf(storedKey(before));
+    const useOf = (keyText: string) => {
+      const found = authenticate(directory, keyText, 1);
+      if (typeof found === 'string') throw new Error(found);
+      return found.use;
+    };
+    noteUse(useOf(before), new Headers(), 7);
+    const rotated = storedKey(after, { previousHash: hashKey(before), previousExpiresAtMs: 500 });
+    putKey(directory, rotated);
+    noteUse(useOf(after), new Headers(), 9);
+    putKey(directory, { ...rotated, name: 'other' });
+    expect([useOf(before).atMs, useOf(after).atMs]).toEqual([7, 9]);
   });
 
   test('the grace of an old secret does not outlive its key', () => {

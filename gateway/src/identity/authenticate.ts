@@ -1,5 +1,5 @@
 /** Owns the question who is calling. Each answer but a principal is a 401 to the caller; the word is for our own log. */
-import type { KeyDirectory } from './key-directory.ts';
+import type { KeyDirectory, KeyEntry } from './key-directory.ts';
 import { hasKeyForm } from './key-format.ts';
 import type { Principal } from './principal.ts';
 
@@ -14,7 +14,11 @@ export type Authentication = Principal | AuthenticationRefusal;
 export function authenticate(directory: KeyDirectory, keyText: string, nowMs: number): Authentication {
   if (!hasKeyForm(keyText)) return 'malformed';
   const entry = directory.byHash.get(directory.hashKey(keyText));
-  if (entry === undefined) return 'unknown';
+  return entry === undefined ? 'unknown' : openEntry(entry, nowMs);
+}
+
+/** The principal that a secret of the directory opens now, or why it opens none. */
+export function openEntry(entry: KeyEntry, nowMs: number): Exclude<Authentication, 'malformed' | 'unknown'> {
   if (entry.status !== 'active') return entry.status;
   return nowMs < entry.endsAtMs ? entry.principal : 'expired';
 }

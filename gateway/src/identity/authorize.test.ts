@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { authorize, mayUseModel, type Wish } from './authorize.ts';
+import { newKeyUse } from './key-use.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 import type { Principal } from './principal.ts';
 
@@ -23,6 +24,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     strict: false,
     holds: null,
     ranges: ips?.map(parseIpRange) ?? null,
+    use: newKeyUse(),
     keyAllows: compileModelPatterns(models ?? null),
     workspaceAllows: compileModelPatterns(workspaceModels ?? null),
   };

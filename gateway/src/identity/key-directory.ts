@@ -6,6 +6,7 @@ import { parseIpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { KeyHasher } from './key-hash.ts';
+import { type KeyUse, newKeyUse } from './key-use.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 import type { Principal } from './principal.ts';
 
@@ -17,6 +18,8 @@ export interface KeyEntry {
   readonly principal: Principal;
   /** `ownerless`: who made it may not make keys there any more. */
   readonly status: KeyStatus | 'ownerless';
+  /** The secret's, and its principal's. */
+  readonly use: KeyUse;
   /** Unix ms from which on the secret no longer works; infinite where it always does. */
   readonly endsAtMs: number;
 }
@@ -61,16 +64,23 @@ export function createKeyDirectory(hashKey: KeyHasher, content: DirectoryContent
 
 /** Adds a key or takes over its changed members; it binds the next call. */
 export function putKey(directory: KeyDirectory, key: StoredKey): void {
-  const principal = compilePrincipal(directory, key);
+  const use = useOf(directory, key.hash);
+  const principal = compilePrincipal(directory, key, use);
+  const previousUse = key.previousHash === null ? null : useOf(directory, key.previousHash);
   const before = directory.keys.get(key.id);
   for (const hash of [before?.hash, before?.previousHash]) if (hash) directory.byHash.delete(hash);
   const endsAtMs = key.expiresAtMs ?? Number.POSITIVE_INFINITY;
   directory.keys.set(key.id, key);
   const status = key.status === 'active' && principal.scopes.length === 0 ? 'ownerless' : key.status;
-  directory.byHash.set(key.hash, { principal, status, endsAtMs });
-  if (key.previousHash !== null) {
+  directory.byHash.set(key.hash, { principal, use, status, endsAtMs });
+  if (key.previousHash !== null && previousUse !== null) {
     const graceEndsAtMs = Math.min(endsAtMs, key.previousExpiresAtMs ?? Number.NEGATIVE_INFINITY);
-    directory.byHash.set(key.previousHash, { principal, status, endsAtMs: graceEndsAtMs });
+    directory.byHash.set(key.previousHash, {
+      principal: { ...principal, use: previousUse },
+      use: previousUse,
+      status,
+      endsAtMs: graceEndsAtMs,
+    });
   }
 }
 
@@ -102,7 +112,12 @@ function scopesOf(
   return scopes.filter((scope) => allowed.includes(scope));
 }
 
-function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
+/** A secret's use goes with it, whatever else of its key changes. */
+function useOf({ byHash }: KeyDirectory, hash: string): KeyUse {
+  return byHash.get(hash)?.use ?? newKeyUse();
+}
+
+function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse): Principal {
   const workspace = directory.workspaces.get(key.workspaceId);
   if (workspace === undefined)
     throw new Error(`key ${key.id} names the workspace ${key.workspaceId}, which is not there`);
@@ -118,6 +133,7 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey): Principal {
     strict: key.strict,
     holds: key.holds ?? account.holds,
     ranges: key.ips === null ? null : key.ips.map(parseIpRange),
+    use,
     keyAllows: compileModelPatterns(key.models),
     workspaceAllows: compileModelPatterns(workspace.models),
   };

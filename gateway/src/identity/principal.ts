@@ -2,6 +2,7 @@
 import type { IpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { HoldMode, Scope } from '../store/ports.ts';
+import type { KeyUse } from './key-use.ts';
 import type { ModelMatcher } from './model-patterns.ts';
 
 /** The caller behind a valid key. Built when a key, its workspace or its account changes, shared by all calls of the key. */
@@ -19,6 +20,8 @@ export interface Principal {
   readonly holds: HoldMode | null;
   /** Null: the caller may come from anywhere. */
   readonly ranges: readonly IpRange[] | null;
+  /** Of the secret that it came by. */
+  readonly use: KeyUse;
   readonly keyAllows: ModelMatcher;
   readonly workspaceAllows: ModelMatcher;
 }

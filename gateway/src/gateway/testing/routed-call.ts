@@ -1,8 +1,10 @@
 /** Owns a call for tests, as the line knows it once it has a route. Nothing of it was sent. */
+
 import { parseConfigPrice } from '../../billing/config-price.ts';
 import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
+import { newKeyUse } from '../../identity/key-use.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { chatCompletions } from '../../protocols/chat-completions/index.ts';
@@ -87,6 +89,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
     strict: false,
     holds: holds ?? null,
     ranges: null,
+    use: newKeyUse(),
     keyAllows: all,
     workspaceAllows: all,
   };

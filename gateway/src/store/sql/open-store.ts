@@ -1,7 +1,9 @@
 /** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
 import type { Database } from 'bun:sqlite';
+import type { ActivityReader } from '../activity-port.ts';
 import type { AuditTrail } from '../audit-port.ts';
 import type { IdempotencyStore } from '../idempotency-port.ts';
+import type { KeyUseBook } from '../key-use-port.ts';
 import type { Ledger } from '../ledger-port.ts';
 import type { BindingCaps } from '../limits-port.ts';
 import type { PeopleStore } from '../people-port.ts';
@@ -9,21 +11,27 @@ import type { PolicyBook } from '../policy-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
 import type { ProviderBook } from '../provider-port.ts';
 import type { UsageReader } from '../usage-port.ts';
+import type { StatementReader } from '../statement-port.ts';
+import { createActivityReader } from './activity-reader.ts';
 import { createAuditTrail } from './audit-trail.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import type { Drained } from './drain-spool.ts';
 import type { Reach } from './failpoints.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
+import { createKeyUseBook } from './key-use-book.ts';
 import { createLedger } from './ledger.ts';
 import { keepAbandonment, keepRecord } from './ledger-operations.ts';
 import { createPeopleStore } from './people-store.ts';
 import { createPolicyBook } from './policy-book.ts';
 import { createProviderBook } from './provider-book.ts';
+import type { QueryQuestion, QueryReply } from './query-messages.ts';
+import { createReadingThread } from './reading-thread.ts';
 import type { Recovered } from './recover-holds.ts';
 import { createSpendThread } from './spend-thread.ts';
 import { openSpool, type Spool } from './spool.ts';
-import { createQueries } from './sqlite-dialect.ts';
+import { createFarQueries, createQueries } from './sqlite-dialect.ts';
+import { createStatementReader } from './statement-reader.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import { createUnkeptEnds } from './unkept-ends.ts';
 import { type FoldingPace, startFolding } from './usage/start-folding.ts';
@@ -61,6 +69,10 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly calls: CallReader;
   readonly usage: UsageReader;
+  readonly keyUses: KeyUseBook;
+  readonly statements: StatementReader;
+  /** `namesOfModel`: a model's budget counts calls under each of its names. */
+  activity(namesOfModel: NamesOfModel): ActivityReader;
   /**
    * Nano-USD that a subject's calls but those named were charged within a window, less what the operator bore of them. Read by
    * a thread of its own, which takes up to a microsecond for each record of the window. Rejects while some of it lies in the spool.
@@ -85,6 +97,7 @@ export type NamesOfModel = (model: string) => readonly string[];
 const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
 const WRITER_PROGRAM = new URL('./writer-worker.ts', import.meta.url);
 const SPEND_PROGRAM = new URL('./spend-worker.ts', import.meta.url);
+const QUERY_PROGRAM = new URL('./query-worker.ts', import.meta.url);
 
 /**
  * Opens a data folder's store for writing; makes the database, or brings its tables up to date. A new one has the
@@ -117,6 +130,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const spends = createSpendThread(path, SPEND_PROGRAM);
   const usage = createUsageReader(path, USAGE_PROGRAM);
   const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
+  const thread = createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
+  const far = createFarQueries(path, thread);
   return {
     recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
     ledger: createLedger(queries, writer, opened, ends),
@@ -127,6 +142,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
     usage,
+      keyUses: createKeyUseBook(queries, far, writer),
+      statements: createStatementReader(far),
+      activity: (namesOfModel) => createActivityReader(far, namesOfModel),
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
       if (!opened.writable()) {
         throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
@@ -142,6 +160,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     prepareSpends: () => spends.prepare(),
     ...writer.opened,
     async close() {
+      thread.close();
       // The last connection to close folds the log into the database, and only the writer's can.
       reading.close();
       spends.close();

@@ -1,4 +1,7 @@
-/** Owns how Kysely runs its queries on one `bun:sqlite` connection that only reads. What writes is compiled and sent to the writer. */
+/**
+ * Owns how Kysely runs its queries on one `bun:sqlite` connection that only reads: here, or on a thread of its own. What writes
+ * is compiled and sent to the writer.
+ */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import {
   type CompiledQuery,
@@ -11,29 +14,47 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import type { QueryQuestion, QueryReply } from './query-messages.ts';
+import type { ReadingThread } from './reading-thread.ts';
 import type { Tables } from './tables.ts';
+import { failureOf } from './writer-messages.ts';
 
 /** Queries over a connection that the caller opened and closes. */
 export function createQueries(database: Database): Kysely<Tables> {
+  return queriesOver(async (query) => {
+    const statement = database.prepare(query.sql);
+    try {
+      return statement.all(...(query.parameters as SQLQueryBindings[]));
+    } finally {
+      statement.finalize();
+    }
+  });
+}
+
+/** Queries that may take long, run on the thread: the request thread waits for none of them. */
+export function createFarQueries(path: string, thread: ReadingThread<QueryQuestion, QueryReply>): Kysely<Tables> {
+  return queriesOver(async ({ sql, parameters }) => {
+    const reply = await thread.ask({ path, sql, parameters });
+    if ('failed' in reply) throw failureOf(reply.failed);
+    return reply.rows;
+  });
+}
+
+type RunQuery = (query: CompiledQuery) => Promise<readonly unknown[]>;
+
+function queriesOver(run: RunQuery): Kysely<Tables> {
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => createDriver(database),
+    createDriver: () => createDriver(run),
     createIntrospector: (queries) => new SqliteIntrospector(queries),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
   return new Kysely<Tables>({ dialect });
 }
 
-function createDriver(database: Database): Driver {
+function createDriver(run: RunQuery): Driver {
   const connection: DatabaseConnection = {
-    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
-      const statement = database.prepare<R, SQLQueryBindings[]>(query.sql);
-      try {
-        return { rows: statement.all(...(query.parameters as SQLQueryBindings[])) };
-      } finally {
-        statement.finalize();
-      }
-    },
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({ rows: (await run(query)) as R[] }),
     streamQuery: () => refuse('streams'),
   };
   return {

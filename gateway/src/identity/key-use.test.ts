@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test';
+import { newKeyUse, noteUse, readClient } from './key-use.ts';
+
+test('a use is the time and the first product of the user agent', () => {
+  const use = newKeyUse();
+  noteUse(use, new Headers({ 'user-agent': 'claude-cli/2.0.1 (external, cli)' }), 5_000);
+  expect(use).toMatchObject({ atMs: 5_000, client: 'claude-cli/2.0.1' });
+  noteUse(use, new Headers({ 'user-agent': 'curl/8' }), 5_999);
+  expect(use).toMatchObject({ atMs: 5_000, client: 'claude-cli/2.0.1' });
+  noteUse(use, new Headers(), 6_000);
+  expect(use).toMatchObject({ atMs: 6_000, client: null });
+});
+
+test('what is no product is nothing, and a long one is cut', () => {
+  for (const [agent, client] of [
+    ['OpenAI/JS 6.1.0', 'OpenAI/JS'],
+    ['Mozilla', 'Mozilla'],
+    ['<script>', null],
+    ['(x)', null],
+    ['', null],
+    ['a'.repeat(100), 'a'.repeat(64)],
+  ] as const) {
+    expect(readClient(agent)).toBe(client);
+  }
+});
