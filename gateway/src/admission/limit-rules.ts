@@ -19,6 +19,8 @@ export interface LimitRules {
   modelNames(): readonly string[];
   /** Makes, replaces or (null) takes away a rule; it binds the next call. @throws RangeError where a cap is no whole number. */
   put(subject: Subject, caps: Caps | null): void;
+  /** A subject's own rule as it binds now, its windows in the zone; null: it has none. */
+  bindingOf(subject: Subject, timeZone: string, nowMs: number): BindingCaps | null;
   /**
    * The caps that bind a call, key first. `timeZoneOf` answers the IANA name of an account's zone; a model's caps bind all
    * accounts together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
@@ -76,6 +78,12 @@ export function createLimitRules(
       if (budget === null) return;
       if (budget.window !== before?.window) listener.onNewBudget(subject);
       else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
+    },
+    bindingOf(subject, timeZone, nowMs) {
+      const rule = byKind[subject.kind].get(subject.id);
+      return rule === undefined
+        ? null
+        : bindCaps(rule.caps, subject, subject.kind === 'model' ? MODEL_ZONE : timeZone, nowMs);
     },
     bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, timeZoneOf, nowMs) {
       let found: BindingCaps[] | null = null;

@@ -29,6 +29,16 @@ export type ModelRights = Pick<Principal, 'keyAllows' | 'workspaceAllows'>;
 /** Whether both the key and its workspace allow a model, under whichever of its public names. */
 export function mayUseModel(rights: ModelRights, modelNames: readonly string[]): boolean {
   return modelNames.some(rights.keyAllows) && modelNames.some(rights.workspaceAllows);
+export function mayUseModel(principal: Principal, modelNames: readonly string[]): boolean {
+  return keyAllowsModel(principal, modelNames) && workspaceAllowsModel(principal, modelNames);
+}
+
+export function keyAllowsModel({ keyAllows }: Principal, modelNames: readonly string[]): boolean {
+  return modelNames.some(keyAllows);
+}
+
+export function workspaceAllowsModel({ workspaceAllows }: Principal, modelNames: readonly string[]): boolean {
+  return modelNames.some(workspaceAllows);
 }
 
 /** Whether the principal's key may be used from an address; null: it is not known. */
