@@ -2,7 +2,8 @@
  * Owns the interface of the audit trail and the shapes it keeps: who changed what, append-only. An entry is written in the
  * transaction of its change. Knows no database, and never holds a secret or a hash.
  */
-export const AUDIT_ACTOR_KINDS = ['person', 'key', 'command_line'] as const;
+/** `nobody`: who it was is not known, such as at a sign-in that failed. */
+export const AUDIT_ACTOR_KINDS = ['person', 'key', 'command_line', 'nobody'] as const;
 
 /** Who made a change, by the name he had then. */
 export interface AuditActor {

@@ -10,7 +10,7 @@ export const MIGRATION_12: Migration = {
       at_ms INTEGER NOT NULL,
       account TEXT NOT NULL,
       workspace TEXT,
-      actor_kind TEXT NOT NULL CHECK (actor_kind IN ('person', 'key', 'command_line')),
+      actor_kind TEXT NOT NULL CHECK (actor_kind IN ('person', 'key', 'command_line', 'nobody')),
       actor_id TEXT NOT NULL,
       actor_name TEXT NOT NULL,
       address TEXT,
