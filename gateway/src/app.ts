@@ -2,11 +2,14 @@
 
 import manifest from '../package.json' with { type: 'json' };
 import { createCapacity } from './admission/capacity.ts';
+import { entryOfNote } from './app/entry-of-note.ts';
 import { openConsole } from './app/open-console.ts';
 import { openModels } from './app/open-models.ts';
 import { openMoney } from './app/open-money.ts';
 import { openPeople } from './app/open-people.ts';
 import { findModel } from './catalog/catalog.ts';
+import { openPolicy } from './app/open-policy.ts';
+import { findModel, listModels } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
 import { longestCallMs } from './config/longest-call.ts';
@@ -21,6 +24,7 @@ import { createProviderHealth } from './gateway/provider-health.ts';
 import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
+import { startKeepingKeyUses } from './identity/keep-key-uses.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
 import { Roster } from './lib/roster.ts';
 import { makersOf, membershipOf } from './people/membership.ts';
@@ -96,6 +100,10 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     );
     const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
     const directory = await loadKeyDirectory(store.policies, masterKey.key, makersOf(memberships));
+    const uses = startKeepingKeyUses(directory, store.keyUses, (cause) =>
+      log.warn({ cause: String(cause) }, 'when keys were last used could not be kept or read'),
+    );
+    closers.push(() => uses.stop());
     let callMsMax = longestCallMs(config);
     const money = await openMoney({
       store,
@@ -164,7 +172,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       control,
       masterKey: masterKey.key,
       log,
-      note: () => undefined,
+      note: (note) => store.audit.append([entryOfNote(note)]),
       config: () => gate.settings.config,
       suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
       nowMs: Date.now,
@@ -178,6 +186,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       models: models.desk,
       status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
     });
+    const policy = openPolicy({ store, control, gate, nowMs: Date.now });
+    const console = openConsole({ log, directory, people, policy });
     money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,

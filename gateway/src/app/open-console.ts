@@ -16,6 +16,8 @@ import { signInHandlers } from '../console-api/sign-in.ts';
 import { type StatusParts, statusHandlers } from '../console-api/status.ts';
 import { usageHandlers } from '../console-api/usage.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
+import { policyHandlers } from '../console-api/policy-handlers.ts';
+import type { PolicyParts } from '../console-api/policy-parts.ts';
 import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { UsageReader } from '../store/usage-port.ts';
@@ -27,6 +29,7 @@ import { usageLabels } from './usage-labels.ts';
 interface ConsoleParts {
   readonly directory: KeyDirectory;
   readonly people: PeopleParts;
+  readonly policy: PolicyParts;
   readonly log: Log;
   readonly usage: UsageReader;
   readonly desk: MoneyDesk;
@@ -44,6 +47,7 @@ export function openConsole({ log, directory, people, usage, desk, models, statu
     labelsOf: (account: string) => usageLabels(directory, account),
     ...accountMoney(desk, directory, nowMs),
   };
+export function openConsole({ log, directory, people, policy }: ConsoleParts): ConsoleDesk {
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),
@@ -58,6 +62,7 @@ export function openConsole({ log, directory, people, usage, desk, models, statu
       ...modelHandlers(models),
       ...providerHandlers(models),
       ...statusHandlers({ desk: models, ...status }),
+      ...policyHandlers(policy),
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
     publicUrl: people.publicUrl,

@@ -233,7 +233,11 @@ export const policyRoutes = {
         z.object({
           seq: z.int(),
           at: time,
-          actor: z.object({ kind: z.enum(['person', 'key', 'command_line', 'nobody']), id: z.string(), name: z.string() }),
+          actor: z.object({
+            kind: z.enum(['person', 'key', 'command_line', 'nobody']),
+            id: z.string(),
+            name: z.string(),
+          }),
           act: z.string(),
           subject: z.object({ kind: z.string(), id: z.string() }),
           before: z.record(z.string(), z.unknown()).nullable(),

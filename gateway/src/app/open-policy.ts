@@ -1,0 +1,44 @@
+/** Owns joining what the console's routes about keys, limits, workspaces, money and the audit trail work on. */
+import manifest from '../../package.json' with { type: 'json' };
+import type { PolicyParts } from '../console-api/policy-parts.ts';
+import type { PeopleStore } from '../store/people-port.ts';
+import type { Store } from '../store/sql/open-store.ts';
+
+export interface PolicySources extends Pick<PolicyParts, 'control' | 'gate'> {
+  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'activity' | 'statements' | 'people'>;
+  /** Unix ms. */
+  nowMs(): number;
+}
+
+export function openPolicy({ store, control, gate, nowMs }: PolicySources): PolicyParts {
+  const { policies, ledger, audit, statements, people } = store;
+  const activity = store.activity((model) => gate.settings.routes.get(model)?.names ?? [model]);
+  return {
+    control,
+    gate,
+    policies,
+    ledger,
+    audit,
+    activity,
+    statements,
+    personNames: (ids) => readPersonNames(people, ids),
+    weekOf: (account, ids, bounds) => activity.readSpans({ account, by: 'key_id', ids, bounds }),
+    readFacts: () => describeInstallation(gate),
+    nowMs,
+  };
+}
+
+async function readPersonNames(people: PeopleStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const found = await people.find('person', { where: [['id', 'in', ids]] });
+  return new Map(found.map(({ id, name }) => [id, name]));
+}
+
+function describeInstallation({ settings }: PolicyParts['gate']): ReturnType<PolicyParts['readFacts']> {
+  const { file, dataDir, providersFrom } = settings.config;
+  return [
+    { name: 'Version', text: manifest.version },
+    { name: 'Configuration', text: file ?? `no file; providers are ${providersFrom}` },
+    { name: 'Data folder', text: dataDir },
+  ];
+}

@@ -1,0 +1,55 @@
+/** Owns the routes by which whoever runs the installation keeps its accounts: who pays how, and money that comes in or is put right. */
+import { readAccount, showAccount } from './account-view.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import { findAccount } from './find-subject.ts';
+import type { Handlers } from './handlers.ts';
+import type { PolicyParts } from './policy-parts.ts';
+import { runCommand } from './run-command.ts';
+
+export function accountHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts'
+  | 'POST /accounts'
+  | 'PATCH /accounts/{account}'
+  | 'POST /accounts/{account}/topup'
+  | 'POST /accounts/{account}/correct'
+> {
+  const { gate, ledger, control } = parts;
+  return {
+    'GET /accounts': async () => {
+      const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
+      const accounts = [...gate.directory.accounts.values()];
+      return { accounts: accounts.map((account) => showAccount(account, balances.get(account.id) ?? null)) };
+    },
+    'POST /accounts': async (call) => {
+      const { id } = call.body;
+      if (gate.directory.accounts.has(id)) {
+        throw new ConsoleFailure(
+          'conflict',
+          `id: the account ${id} is there already; change it, or choose another id`,
+          {
+            member: 'id',
+          },
+        );
+      }
+      await runCommand(control, call, 'accounts.create', call.body);
+      return readAccount(parts, id);
+    },
+    'PATCH /accounts/{account}': async (call) => {
+      const { id } = findAccount(parts, call.tenancy);
+      await runCommand(control, call, 'accounts.set', { id, ...call.body });
+      return readAccount(parts, id);
+    },
+    'POST /accounts/{account}/topup': async (call) => {
+      const account = findAccount(parts, call.tenancy).id;
+      await runCommand(control, call, 'accounts.topup', { account, ...call.body });
+      return readAccount(parts, account);
+    },
+    'POST /accounts/{account}/correct': async (call) => {
+      const account = findAccount(parts, call.tenancy).id;
+      await runCommand(control, call, 'accounts.correct', { account, ...call.body });
+      return readAccount(parts, account);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Owns caps between the console API and commands: in bodies amounts are dollars, and every cap is named, null for none. */
+
+import { formatNanoUsd } from '../billing/money.ts';
+import type { Caps } from '../store/limits-port.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { Reply } from './contract.ts';
+
+export type ShownCaps = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['caps'];
+
+/** The arguments by which a command takes the caps over, all of them. Throws `invalid` for a budget without a window, or the other way round. */
+export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: ShownCaps): object {
+  if (budget_usd !== null && budget_window === null) {
+    throw new ConsoleFailure(
+      'invalid',
+      'caps.budget_window: found nothing beside a budget, expected day, week, month or total',
+      {
+        member: 'caps.budget_window',
+      },
+    );
+  }
+  if (budget_usd === null && budget_window !== null) {
+    throw new ConsoleFailure(
+      'invalid',
+      `caps.budget_usd: found nothing beside the window ${budget_window}, expected an amount`,
+      {
+        member: 'caps.budget_usd',
+      },
+    );
+  }
+  return { rpm, tpm, concurrency, budget_usd, ...(budget_window === null ? {} : { budget_window }) };
+}
+
+export function showCaps(caps: Caps | null): ShownCaps {
+  return {
+    rpm: caps?.requestsPerMinute ?? null,
+    tpm: caps?.tokensPerMinute ?? null,
+    concurrency: caps?.concurrency ?? null,
+    budget_usd: caps?.budget == null ? null : formatNanoUsd(caps.budget.amount),
+    budget_window: caps?.budget?.window ?? null,
+  };
+}

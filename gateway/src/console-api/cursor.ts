@@ -1,0 +1,27 @@
+/** Owns how far a page of a list reached, as an opaque text: here the number of the last row. */
+import { ConsoleFailure } from './console-failure.ts';
+
+/** Null: from the newest on. Throws `invalid`. */
+export function readCursor(before: string | undefined): number | null {
+  if (before === undefined) return null;
+  const seq = /^[1-9]\d{0,15}$/.test(before) ? Number(before) : Number.NaN;
+  if (Number.isSafeInteger(seq)) return seq;
+  throw new ConsoleFailure('invalid', 'before: expected what the page before answered as next', { member: 'before' });
+}
+
+export function renderCursor(seq: number | null): string | null {
+  return seq === null ? null : String(seq);
+}
+
+/** Unix ms. Throws `invalid` where the time is none. */
+export function readRange({
+  from,
+  to,
+}: {
+  readonly from: string;
+  readonly to: string;
+}): readonly [fromMs: number, toMs: number] {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  if (fromMs < toMs) return [fromMs, toMs];
+  throw new ConsoleFailure('invalid', `to: found ${to}, expected a time after from (${from})`, { member: 'to' });
+}

@@ -1,0 +1,115 @@
+/** Owns the routes about what a key did and may do: its own page, and whether it may call a model. Changes nothing. */
+
+import { explainCall } from '../gateway/explain-call.ts';
+import { compileModelPatterns } from '../identity/model-patterns.ts';
+import type { StoredKey } from '../store/ports.ts';
+import { dateIn, dayBounds } from './day-bounds.ts';
+import { findKey, findWorkspace, personBehind } from './find-subject.ts';
+import { readBudgetStates, readGauges, showTime } from './gauges.ts';
+import type { Handlers } from './handlers.ts';
+import { showKey } from './key-view.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+const HOUR_MS = 3_600_000;
+const DAYS = 30;
+const ERRORS_DAYS = 7;
+const ERRORS_MAX = 20;
+const AUDIT_MAX = 20;
+/** No end user and no model in particular: their rules bind some calls of the key only. */
+const NOBODY = { endUser: null, model: '' };
+
+export function keyDetailHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts/{account}/keys/{key}'
+  | 'GET /accounts/{account}/keys/{key}/may-call'
+  | 'GET /accounts/{account}/model-matches'
+> {
+  const { gate, activity } = parts;
+  return {
+    'GET /accounts/{account}/keys/{key}': async ({ path, tenancy, actor }) => {
+      const key = findKey(parts, tenancy, path.key);
+      const nowMs = parts.nowMs();
+      const mayAudit =
+        tenancy.may('audit.read') || (key.createdBy !== null && key.createdBy === personBehind(parts, actor));
+      const [shown, gauges, days, errors, audit, hour] = await Promise.all([
+        showKey(parts, key, nowMs),
+        readKeyGauges(parts, key, nowMs),
+        readDays(parts, key, nowMs),
+        activity.readErrors(key.accountId, key.id, nowMs - ERRORS_DAYS * 24 * HOUR_MS, ERRORS_MAX),
+        mayAudit ? readChanges(parts, key) : [],
+        activity.readSpans({
+          account: key.accountId,
+          by: 'key_id',
+          ids: [key.id],
+          bounds: [nowMs - HOUR_MS, nowMs + 1],
+        }),
+      ]);
+      return {
+        key: shown,
+        gauges,
+        days,
+        errors: errors.map(({ at_ms, ...failed }) => ({ ...failed, at: showTime(at_ms) })),
+        audit,
+        hour_requests: hour.get(key.id)?.[0]?.requests ?? 0,
+      };
+    },
+    'GET /accounts/{account}/keys/{key}/may-call': async ({ path, query, tenancy }) => {
+      const key = findKey(parts, tenancy, path.key);
+      // The smallest call there is: what does not let it through lets none through.
+      const smallest = { endUser: null, inputTokens: 1, outputTokensMax: 1, stream: false };
+      const { admitted, steps } = await explainCall(gate, { key, ...query, ...smallest }, parts.nowMs());
+      return { may: admitted, reasons: [...steps] };
+    },
+    'GET /accounts/{account}/model-matches': async ({ query, tenancy }) => {
+      const patterns = query.patterns
+        .split(',')
+        .map((pattern) => pattern.trim())
+        .filter((pattern) => pattern !== '');
+      const matches = compileModelPatterns(patterns.length === 0 ? null : patterns);
+      const workspace = query.workspace === undefined ? null : findWorkspace(parts, tenancy, query.workspace);
+      const allows = compileModelPatterns(workspace?.models ?? null);
+      const models = new Set<string>();
+      for (const { model, names } of gate.settings.routes.values()) {
+        if (names.some(matches) && names.some(allows)) models.add(model);
+      }
+      return { models: [...models].sort() };
+    },
+  };
+}
+
+async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) {
+  const { rules, timeZoneOf } = parts.gate.desk;
+  const subjects = { keyId: key.id, workspaceId: key.workspaceId, accountId: key.accountId, ...NOBODY };
+  const bindings = rules.bindingCapsOf(subjects, timeZoneOf, nowMs);
+  const states = await readBudgetStates(parts, bindings);
+  return (await Promise.all(bindings.map((binding) => readGauges(parts, binding, states, nowMs)))).flat();
+}
+
+async function readDays(parts: PolicyParts, key: StoredKey, nowMs: number) {
+  const zone = parts.gate.desk.timeZoneOf(key.accountId);
+  const bounds = dayBounds(zone, nowMs, DAYS);
+  const spans = await parts.activity.readSpans({ account: key.accountId, by: 'key_id', ids: [key.id], bounds });
+  const sums = spans.get(key.id) ?? [];
+  return bounds.slice(0, -1).map((startMs, day) => ({
+    day: dateIn(zone, startMs),
+    requests: sums[day]?.requests ?? 0,
+    errors: sums[day]?.errors ?? 0,
+    cost_nano_usd: (sums[day]?.cost ?? 0n).toString(),
+  }));
+}
+
+async function readChanges({ audit }: PolicyParts, { accountId, workspaceId, id }: StoredKey) {
+  const entries = await audit.read({
+    account: accountId,
+    workspaces: [workspaceId],
+    beforeSeq: null,
+    actor: null,
+    act: null,
+    subject: id,
+    fromMs: null,
+    toMs: null,
+    limit: AUDIT_MAX,
+  });
+  return entries.map(({ atMs, by, act }) => ({ at: showTime(atMs), actor: by.actor.name, act }));
+}

@@ -1,0 +1,94 @@
+/** Owns how keys are shown: what they may do, who made them, what they used and when. Never a secret, never a hash. */
+import type { BindingCaps } from '../store/limits-port.ts';
+import type { StoredKey } from '../store/ports.ts';
+import { showCaps } from './caps-of-body.ts';
+import type { Reply } from './contract.ts';
+import { dayBounds } from './day-bounds.ts';
+import { type BudgetStates, nameOf, readBudgetStates, showTime } from './gauges.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+export type ShownKey = Reply<'GET /accounts/{account}/keys'>['keys'][number];
+
+const WEEK_DAYS = 7;
+
+/** The keys, all of one account, in their order. */
+export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], nowMs: number): Promise<ShownKey[]> {
+  const [first] = keys;
+  if (first === undefined) return [];
+  const zone = parts.gate.desk.timeZoneOf(first.accountId);
+  const ids = keys.map(({ id }) => id);
+  const bindings = new Map<string, BindingCaps>();
+  for (const id of ids) {
+    const binding = parts.gate.desk.rules.bindingOf({ kind: 'key', id }, zone, nowMs);
+    if (binding !== null) bindings.set(id, binding);
+  }
+  const makers = new Set(keys.flatMap(({ createdBy }) => (createdBy === null ? [] : [createdBy])));
+  const [names, states, weeks] = await Promise.all([
+    parts.personNames([...makers]),
+    readBudgetStates(parts, [...bindings.values()]),
+    parts.weekOf(first.accountId, ids, dayBounds(zone, nowMs, WEEK_DAYS)),
+  ]);
+  return keys.map((key) => {
+    const week = weeks.get(key.id) ?? [];
+    const days = Array.from({ length: WEEK_DAYS }, (_, day) => week[day] ?? { requests: 0, cost: 0n });
+    return {
+      id: key.id,
+      name: key.name,
+      last4: key.last4,
+      workspace: key.workspaceId,
+      owner: key.createdBy === null ? null : { id: key.createdBy, name: names.get(key.createdBy) ?? key.createdBy },
+      models: key.models === null ? null : [...key.models],
+      ips: key.ips === null ? null : [...key.ips],
+      scopes: [...key.scopes],
+      strict: key.strict,
+      caps: showCaps(bindings.get(key.id)?.caps ?? null),
+      status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
+      created_at: showTime(key.createdAtMs),
+      expires_at: key.expiresAtMs === null ? null : showTime(key.expiresAtMs),
+      ...showUses(parts, key, nowMs),
+      budget: showBudget(bindings.get(key.id), states),
+      week_nano_usd: days.map(({ cost }) => cost.toString()),
+      week_requests: days.map(({ requests }) => requests),
+    };
+  });
+}
+
+/** Throws Error where the list has not one key for each that was asked for. */
+export async function showKey(parts: PolicyParts, key: StoredKey, nowMs: number): Promise<ShownKey> {
+  const [shown] = await showKeys(parts, [key], nowMs);
+  if (shown === undefined) throw new Error(`the key ${key.id} could not be shown`);
+  return shown;
+}
+
+function showUses({ gate }: PolicyParts, key: StoredKey, nowMs: number): Pick<ShownKey, 'rotation' | 'last_used'> {
+  const useOf = (hash: string | null) => (hash === null ? undefined : gate.directory.byHash.get(hash)?.use);
+  const [current, previous] = [useOf(key.hash), useOf(key.previousHash)];
+  const newest =
+    (previous?.atMs ?? Number.NEGATIVE_INFINITY) > (current?.atMs ?? Number.NEGATIVE_INFINITY) ? previous : current;
+  const last_used =
+    newest === undefined || showUse(newest.atMs) === null ? null : { at: showTime(newest.atMs), client: newest.client };
+  const { previousHash, previousExpiresAtMs: endsAtMs } = key;
+  if (previousHash === null || endsAtMs === null || endsAtMs <= nowMs) return { rotation: null, last_used };
+  const rotation = {
+    old_last4: key.previousLast4,
+    ends_at: showTime(endsAtMs),
+    old_used_at: showUse(previous?.atMs),
+    new_used_at: showUse(current?.atMs),
+  };
+  return { rotation, last_used };
+}
+
+function showUse(atMs: number | undefined): string | null {
+  return atMs === undefined || !Number.isFinite(atMs) ? null : showTime(atMs);
+}
+
+function showBudget(binding: BindingCaps | undefined, states: BudgetStates): ShownKey['budget'] {
+  const budget = binding?.caps.budget ?? null;
+  if (binding === undefined || budget === null) return null;
+  const { settled, held } = states.get(nameOf(binding.subject)) ?? { settled: 0n, held: 0n };
+  return {
+    used_nano_usd: settled.toString(),
+    held_nano_usd: held.toString(),
+    limit_nano_usd: budget.amount.toString(),
+  };
+}

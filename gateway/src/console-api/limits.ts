@@ -1,0 +1,185 @@
+/** Owns the routes about limits: every rule of an account with what it has left, changing one, and what a call would meet. */
+import { explainCall } from '../gateway/explain-call.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
+import { type BindingCaps, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
+import type { Tenancy } from './actor.ts';
+import { capsArguments, showCaps } from './caps-of-body.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { Reply } from './contract.ts';
+import { findAccount, findKey, findWorkspace, requireWholeAccount, seesWorkspace } from './find-subject.ts';
+import { readBudgetStates, readGauges, showSubject } from './gauges.ts';
+import type { ConsoleCall, Handlers } from './handlers.ts';
+import type { PolicyParts } from './policy-parts.ts';
+import { runCommand } from './run-command.ts';
+
+type ShownNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
+
+/** A place of the tree. */
+interface Place {
+  readonly subject: Subject;
+  readonly name: string;
+  readonly parent: string | null;
+  readonly caps: Caps | null;
+}
+
+const PUT = 'PUT /accounts/{account}/limits/{kind}/{subject}';
+
+export function limitHandlers(
+  parts: PolicyParts,
+): Handlers<'GET /accounts/{account}/limits' | typeof PUT | 'POST /accounts/{account}/limits/simulate'> {
+  const { gate, control } = parts;
+  return {
+    'GET /accounts/{account}/limits': async ({ tenancy }) => {
+      findAccount(parts, tenancy);
+      return { nodes: await showPlaces(parts, tenancy.account, await listPlaces(parts, tenancy)) };
+    },
+    [PUT]: async (call) => {
+      const place = findPlace(parts, call);
+      const { kind, id } = place.subject;
+      const caps = capsArguments(call.body.caps);
+      if (kind === 'key') await runCommand(control, call, 'keys.set', { id, ...caps });
+      else await runCommand(control, call, 'limits.set', { ...subjectArguments(call.tenancy, place.subject), ...caps });
+      const [node] = await showPlaces(parts, call.tenancy.account, [
+        { ...place, caps: gate.desk.rules.get(place.subject) },
+      ]);
+      if (node === undefined) throw new Error(`the limits of ${kind} ${id} are gone after they were set`);
+      return node;
+    },
+    'POST /accounts/{account}/limits/simulate': async ({ body, tenancy }) => {
+      const asked = {
+        key: findKey(parts, tenancy, body.key),
+        model: body.model,
+        protocol: null,
+        endUser: body.end_user === null ? null : maskKeys(body.end_user),
+        inputTokens: body.input_tokens,
+        outputTokensMax: body.max_tokens,
+        stream: body.stream,
+      };
+      const { admitted, hold, steps } = await explainCall(gate, asked, parts.nowMs());
+      return { admitted, hold_nano_usd: hold.toString(), steps: [...steps] };
+    },
+  };
+}
+
+/** The account, its workspaces, their keys that are not revoked, its end users; and for who runs the house the models. */
+async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Promise<readonly Place[]> {
+  const { account } = tenancy;
+  const { directory, desk } = gate;
+  const places: Place[] = [];
+  const add = (subject: Subject, name: string, parent: string | null) =>
+    void places.push({ subject, name, parent, caps: desk.rules.get(subject) });
+  add({ kind: 'account', id: account }, account, null);
+  for (const { id, accountId } of directory.workspaces.values()) {
+    if (accountId === account && seesWorkspace(tenancy, id)) add({ kind: 'workspace', id }, id, account);
+  }
+  for (const { id, name, accountId, workspaceId, status } of directory.keys.values()) {
+    if (accountId !== account || status === 'revoked' || !seesWorkspace(tenancy, workspaceId)) continue;
+    add({ kind: 'key', id }, name, workspaceId);
+  }
+  const ofHouse = tenancy.may('house.read');
+  for (const { subject } of await policies.readLimitRules()) {
+    const isShown =
+      subject.kind === 'model'
+        ? ofHouse
+        : subject.kind === 'end_user' && tenancy.workspaces === null && subject.id.startsWith(`${account}/`);
+    if (isShown) add(subject, showSubject(subject).id, null);
+  }
+  return places;
+}
+
+async function showPlaces(parts: PolicyParts, account: string, places: readonly Place[]): Promise<ShownNode[]> {
+  const { rules, timeZoneOf } = parts.gate.desk;
+  const nowMs = parts.nowMs();
+  const bindings = new Map<Place, BindingCaps>();
+  for (const place of places) {
+    const binding = isEveryone(place.subject) ? null : rules.bindingOf(place.subject, timeZoneOf(account), nowMs);
+    if (binding !== null) bindings.set(place, binding);
+  }
+  const states = await readBudgetStates(parts, [...bindings.values()]);
+  return Promise.all(
+    places.map(async (place) => {
+      const binding = bindings.get(place);
+      return {
+        subject: showSubject(place.subject),
+        name: place.name,
+        parent: place.parent,
+        caps: showCaps(place.caps),
+        gauges: binding === undefined ? [] : await readGauges(parts, binding, states, nowMs),
+      };
+    }),
+  );
+}
+
+/** A rule for every end user without one binds each for himself: there is nothing that all have used. */
+function isEveryone({ kind, id }: Subject): boolean {
+  return kind === 'end_user' && id.endsWith(`/${EVERY_END_USER}`);
+}
+
+/** Throws `not_found` for what is not there, or not of this account; `forbidden` for what is not who asks' to change. */
+function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT>): Place {
+  const { account } = findPayer(parts, tenancy);
+  const { kind, subject: id } = path;
+  switch (kind) {
+    case 'key': {
+      const key = findKey(parts, tenancy, id);
+      if (key.status === 'revoked') {
+        throw new ConsoleFailure('conflict', 'this key is revoked, which is for good; it makes no calls to limit', {
+          page: '/app/keys',
+        });
+      }
+      return { subject: { kind, id }, name: key.name, parent: key.workspaceId, caps: null };
+    }
+    case 'workspace':
+      return { subject: { kind, id: findWorkspace(parts, tenancy, id).id }, name: id, parent: account, caps: null };
+    case 'account':
+      if (id !== account) break;
+      requireWholeAccount(tenancy, 'the limits are those');
+      return { subject: { kind, id }, name: id, parent: null, caps: null };
+    case 'end_user':
+      requireWholeAccount(tenancy, 'the limits of end users are those');
+      return { subject: endUserSubject(account, id), name: id, parent: null, caps: null };
+    case 'model':
+      return { subject: findModel(parts, tenancy, id), name: id, parent: null, caps: null };
+  }
+  throw new ConsoleFailure(
+    'not_found',
+    `there is nothing here that is called ${JSON.stringify(kind.slice(0, 40))} and has this id; expected a key, workspace, account, end_user or model`,
+    { page: '/app/limits' },
+  );
+}
+
+function findPayer(parts: PolicyParts, tenancy: Tenancy): { readonly account: string } {
+  return { account: findAccount(parts, tenancy).id };
+}
+
+/** A model's rule binds all accounts together, under the model's own name. */
+function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject {
+  const subject = { kind: 'model', id } as const;
+  if (!tenancy.may('house.write')) {
+    throw new ConsoleFailure(
+      'forbidden',
+      'a model’s limits bind all accounts together, and need the permission house.write; ask whoever runs this gateway',
+    );
+  }
+  const route = gate.settings.routes.get(id);
+  if (route !== undefined && route.model !== id) {
+    throw new ConsoleFailure(
+      'invalid',
+      `subject: found a further name of the model ${route.model}, expected that name`,
+      {
+        member: 'subject',
+        page: '/app/models',
+      },
+    );
+  }
+  // A rule outlives its model, and must be taken away then.
+  if (route !== undefined || gate.desk.rules.get(subject) !== null) return subject;
+  throw new ConsoleFailure('not_found', 'no model of this name is served; see the list of models', {
+    page: '/app/models',
+  });
+}
+
+function subjectArguments({ account }: Tenancy, subject: Subject): object {
+  const { id } = showSubject(subject);
+  return subject.kind === 'end_user' ? { account, end_user: id } : { [subject.kind]: id };
+}

@@ -1,0 +1,79 @@
+/** Owns the routes about workspaces and their policy. What each changes is a command's. */
+import { windowAt } from '../admission/window.ts';
+import type { StoredWorkspace } from '../store/ports.ts';
+import { capsArguments, showCaps } from './caps-of-body.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import type { Reply } from './contract.ts';
+import { findAccount, findWorkspace, requireWholeAccount, seesWorkspace } from './find-subject.ts';
+import { showTime } from './gauges.ts';
+import type { Handlers } from './handlers.ts';
+import type { PolicyParts } from './policy-parts.ts';
+import { runCommand } from './run-command.ts';
+
+type ShownWorkspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
+
+export function workspaceHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts/{account}/workspaces'
+  | 'POST /accounts/{account}/workspaces'
+  | 'PATCH /accounts/{account}/workspaces/{workspace}'
+> {
+  const { control, gate } = parts;
+  const { workspaces } = gate.directory;
+  const showOne = async (id: string) => {
+    const workspace = workspaces.get(id);
+    const [shown] = workspace === undefined ? [] : await showWorkspaces(parts, workspace.accountId, [workspace]);
+    if (shown === undefined) throw new Error(`the workspace ${id} is gone after it was changed`);
+    return shown;
+  };
+  return {
+    'GET /accounts/{account}/workspaces': async ({ tenancy }) => {
+      const { account } = tenancy;
+      const mine = [...workspaces.values()].filter(
+        ({ id, accountId }) => accountId === account && seesWorkspace(tenancy, id),
+      );
+      return { workspaces: await showWorkspaces(parts, account, mine) };
+    },
+    'POST /accounts/{account}/workspaces': async (call) => {
+      const { caps, id, ...given } = call.body;
+      findAccount(parts, call.tenancy);
+      requireWholeAccount(call.tenancy, 'a new workspace is');
+      // Of all accounts together: a record names a workspace by its id alone.
+      if (workspaces.has(id)) {
+        throw new ConsoleFailure('conflict', `id: ${id} is taken; choose another one`, { member: 'id' });
+      }
+      const account = call.tenancy.account;
+      await runCommand(control, call, 'workspaces.create', { id, account, ...given, ...capsArguments(caps) });
+      return showOne(id);
+    },
+    'PATCH /accounts/{account}/workspaces/{workspace}': async (call) => {
+      const { caps, ...given } = call.body;
+      const { id } = findWorkspace(parts, call.tenancy, call.path.workspace);
+      const limits = caps === undefined ? {} : capsArguments(caps);
+      await runCommand(control, call, 'workspaces.set', { id, ...given, ...limits });
+      return showOne(id);
+    },
+  };
+}
+
+async function showWorkspaces(
+  { gate, activity, nowMs }: PolicyParts,
+  account: string,
+  workspaces: readonly StoredWorkspace[],
+): Promise<ShownWorkspace[]> {
+  const month = windowAt('month', gate.desk.timeZoneOf(account), nowMs());
+  const ids = workspaces.map(({ id }) => id);
+  const spans = await activity.readSpans({ account, by: 'workspace', ids, bounds: [month.startMs, nowMs() + 1] });
+  const keys = [...gate.directory.keys.values()].filter(({ status }) => status !== 'revoked');
+  return workspaces.map((workspace) => ({
+    id: workspace.id,
+    models: workspace.models === null ? null : [...workspace.models],
+    bodies: workspace.bodies,
+    bodies_days: workspace.bodiesDays,
+    caps: showCaps(gate.desk.rules.get({ kind: 'workspace', id: workspace.id })),
+    keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
+    created_at: showTime(workspace.createdAtMs),
+    month_nano_usd: (spans.get(workspace.id)?.[0]?.cost ?? 0n).toString(),
+  }));
+}
