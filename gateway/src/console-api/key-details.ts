@@ -16,7 +16,7 @@ const ERRORS_DAYS = 7;
 const ERRORS_MAX = 20;
 const AUDIT_MAX = 20;
 /** No end user and no model in particular: their rules bind some calls of the key only. */
-const NOBODY = { endUser: null, model: '' };
+const NOBODY = { endUser: null, models: [] };
 
 export function keyDetailHandlers(
   parts: PolicyParts,

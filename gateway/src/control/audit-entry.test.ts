@@ -1,3 +1,4 @@
+/** What the commands leave in the audit trail, over a disk in memory. */
 import { describe, expect, test } from 'bun:test';
 import type { ChangedBy } from '../store/audit-port.ts';
 import { createControlRig } from './testing/control-rig.ts';

@@ -1,3 +1,4 @@
+/** What a call leaves of its secret, in memory. */
 import { expect, test } from 'bun:test';
 import { newKeyUse, noteUse, readClient } from './key-use.ts';
 

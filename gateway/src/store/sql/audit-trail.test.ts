@@ -1,3 +1,4 @@
+/** The audit trail in SQLite: with its change or not at all, and never changed. */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { type AuditFilter, BY_COMMAND_LINE, type NewAuditEntry } from '../audit-port.ts';

@@ -1,6 +1,6 @@
 /** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
 import type { Database } from 'bun:sqlite';
-import { INSERT_AUDIT_ENTRY } from './audit-trail.ts';
+import { INSERT_AUDIT_ENTRY } from './audit-row.ts';
 import { endUnendedCall, type UnendedHold } from './call-draft-row.ts';
 import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD, renderAttempts } from './call-record-row.ts';
 import type { Reach } from './failpoints.ts';

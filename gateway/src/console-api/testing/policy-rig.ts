@@ -1,0 +1,157 @@
+/** Owns the console's routes about policy over a real store, for tests: two accounts, a clock of its own, and whoever asks. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openMoney } from '../../app/open-money.ts';
+import { openPolicy } from '../../app/open-policy.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { listServedModels } from '../../config/served-models.ts';
+import { createControl } from '../../control/control.ts';
+import type { Gate } from '../../gateway/gate.ts';
+import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
+import type { Role } from '../../people/roles.ts';
+import { buildRouteTable } from '../../routing/route.ts';
+import { BY_COMMAND_LINE } from '../../store/audit-port.ts';
+import type { CallRecord } from '../../store/ports.ts';
+import { loadMasterKey } from '../../store/sql/master-key.ts';
+import { openStore, type Store } from '../../store/sql/open-store.ts';
+import { sampleRecord } from '../../store/sql/testing/sample-record.ts';
+import { createLog } from '../../telemetry/log.ts';
+import type { Actor } from '../actor.ts';
+import { createConsoleApi } from '../console-api.ts';
+import { policyHandlers } from '../policy-handlers.ts';
+
+/** A reply is what its route says; a test names the members that it looks at. */
+type Loose = ReturnType<typeof JSON.parse>;
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  readonly json: Loose;
+}
+
+export interface PolicyRig {
+  readonly store: Store;
+  readonly directory: KeyDirectory;
+  readonly gate: Pick<Gate, 'directory' | 'settings' | 'desk'>;
+  readonly faults: string[];
+  nowMs: number;
+  /** Asks as somebody. */
+  ask(actor: Actor, route: string, body?: object): Promise<Answered>;
+  /** As the command line. */
+  run(name: string, given: object): Promise<Record<string, Loose>>;
+  close(): Promise<void>;
+}
+
+const CONFIG = `
+providers:
+  lab: { kind: openai-compatible, base_url: http://127.0.0.1:9/v1, api_key: none }
+models:
+  m: { targets: [ { provider: lab } ], alias: [m-alias], price: { input: 1, output: 2 } }
+  other: { protocols: [chat], targets: [ { provider: lab } ], price: { input: 1, output: 2 } }
+  unpriced: { targets: [ { provider: lab } ] }
+`;
+
+/** Accounts `default` and `team`; `team` has the workspaces `red` and `blue`. */
+export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
+  const store = await openStore({ dataDir });
+  const directory = await loadKeyDirectory(store.policies, loadMasterKey(dataDir).key);
+  const file = join(dataDir, 'tollgate.yaml');
+  writeFileSync(file, CONFIG);
+  const { config, problems } = loadConfig({ cwd: dataDir, environment: {}, file });
+  if (config === null) throw new Error(JSON.stringify(problems));
+  const routes = buildRouteTable(
+    listServedModels(config, () => [], new Map()),
+    () => null,
+  );
+  const money = await openMoney({
+    store,
+    directory,
+    log: createLog(),
+    callMsMax: () => 3_600_000,
+    namesOfModel: (model) => routes.get(model)?.names ?? [model],
+  });
+  const gate = { directory, settings: { config, routes }, desk: money.desk };
+  const control = createControl({
+    policies: store.policies,
+    ledger: store.ledger,
+    directory,
+    limits: money.desk.rules,
+    credit: money.credit,
+    bindAccount: money.bindAccount,
+    nowMs: () => rig.nowMs,
+  });
+  const faults: string[] = [];
+  const policy = openPolicy({ store, control, gate, nowMs: () => rig.nowMs });
+  let asking: Actor = { kind: 'nobody' };
+  const api = createConsoleApi({
+    handlers: policyHandlers(policy),
+    identify: async () => asking,
+    onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
+  });
+  const rig: PolicyRig = {
+    store,
+    directory,
+    gate,
+    faults,
+    nowMs: Date.UTC(2026, 10, 20, 12),
+    async ask(actor, route, body) {
+      const [method = '', path = ''] = route.split(' ');
+      asking = actor;
+      const headers = { host: 'gw.test', 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+      const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const response = await api.fetch(new Request(`http://gw.test/app/api${path}`, request), '192.0.2.9');
+      const text = await response.text();
+      return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : null };
+    },
+    async run(name, given) {
+      const reply = await control.run(name, given, BY_COMMAND_LINE);
+      if (!reply.ok) throw new Error(reply.message);
+      return reply.result as Record<string, Loose>;
+    },
+    async close() {
+      money.close();
+      await store.close();
+    },
+  };
+  await rig.run('accounts.create', { id: 'team', time_zone: 'Europe/Berlin' });
+  for (const id of ['red', 'blue']) await rig.run('workspaces.create', { id, account: 'team' });
+  return rig;
+}
+
+/** Somebody with a role in an account. */
+export function person(id: string, account: string, role: Role, workspaces: readonly string[] | null = null): Actor {
+  const names = { name: `Name of ${id}`, email: `${id}@example.com` };
+  return { kind: 'person', id, ...names, sessionId: 's', grants: [{ account, role, workspaces }] };
+}
+
+export const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+
+/** What a new key is asked for with. */
+export function newKey(changes: object = {}): object {
+  return {
+    name: 'a key',
+    workspace: 'red',
+    models: null,
+    ips: null,
+    scopes: ['inference'],
+    strict: false,
+    caps: NO_CAPS,
+    expires_at: null,
+    ...changes,
+  };
+}
+
+/** Settles a call of a key, as the line would. */
+export async function keepCall(rig: PolicyRig, keyId: string, changes: Partial<CallRecord> = {}): Promise<CallRecord> {
+  const key = rig.directory.keys.get(keyId);
+  if (key === undefined) throw new Error(`there is no key ${keyId}`);
+  const named = { account: key.accountId, workspace: key.workspaceId, key_id: key.id, key_name: key.name };
+  const atMs = changes.at_ms ?? rig.nowMs;
+  const requestId = `req_${Bun.randomUUIDv7('hex', atMs).replaceAll('-', '')}`;
+  const record = sampleRecord(requestId, { at_ms: atMs, ...named, ...changes });
+  const cost = BigInt(record.cost_nano_usd ?? '0');
+  await rig.store.ledger.hold({ draft: record, amount: cost });
+  await rig.store.ledger.settle({ record, posted: cost, released: 0n, absorbed: 0n });
+  return record;
+}
