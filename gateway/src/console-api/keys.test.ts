@@ -278,7 +278,7 @@ describe('the page of a key', () => {
     ]);
     await rig.run('keys.set', { id, models: ['unpriced'] });
     expect(await may('model=m')).toEqual([false, expect.stringContaining('the key does not allow')]);
-    expect(await may('model=unpriced')).toMatchObject([true]);
+    expect(await may('model=unpriced')).toEqual([true, 'no limit binds it']);
     await rig.run('keys.set', { id, budget_usd: '1' });
     expect(await may('model=unpriced')).toEqual([false, expect.stringContaining('has no price')]);
     await rig.run('keys.set', { id, models: ['m'], budget_usd: '0' });
