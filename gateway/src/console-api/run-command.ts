@@ -27,7 +27,7 @@ export async function runCommand(control: Control, asking: Asking, name: string,
 }
 
 /** Who asks, for the audit trail. */
-export function changedBy({ actor, address }: Asking): ChangedBy {
+function changedBy({ actor, address }: Asking): ChangedBy {
   if (actor.kind === 'nobody') throw new Error('a command is asked for by somebody');
   return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address };
 }
