@@ -1,6 +1,7 @@
 /** Owns how what people did about themselves and one another stands in the audit trail. */
-import { HOUSE_ACCOUNT } from '../people/roles.ts';
+
 import type { PeopleNote } from '../people/people-note.ts';
+import { HOUSE_ACCOUNT } from '../people/roles.ts';
 import type { NewAuditEntry } from '../store/audit-port.ts';
 
 /** What concerns no single account is in the trail of the house. */

@@ -1,5 +1,5 @@
 /** The routes about limits over a real store: the tree with what is used, changes that bind the next call, and a simulator that is right. */
-import { afterEach, beforeEach, expect, setSystemTime, test } from 'bun:test';
+import { afterEach, beforeEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { CallFailure } from '../errors/call-failure.ts';
 import { estimateTokens } from '../gateway/estimate-tokens.ts';
@@ -23,6 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   setSystemTime();
+  mock.restore();
   expect(rig.faults).toEqual([]);
   await rig.close();
 });
@@ -31,6 +32,8 @@ afterEach(async () => {
 function setClock(atMs: number): void {
   rig.nowMs = atMs;
   setSystemTime(atMs);
+  // The limits' own clock.
+  spyOn(performance, 'now').mockReturnValue(atMs - performance.timeOrigin);
 }
 
 /** A call of the key on the line, up to its hold; answers what it holds (null: it was refused), and how it ends for nothing. */

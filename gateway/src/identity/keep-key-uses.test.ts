@@ -24,6 +24,7 @@ const KEY: StoredKey = {
   ips: null,
   scopes: ['inference'],
   strict: false,
+  holds: null,
   status: 'active',
   createdAtMs: 1,
   expiresAtMs: null,

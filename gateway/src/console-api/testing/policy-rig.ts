@@ -79,6 +79,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     limits: money.desk.rules,
     credit: money.credit,
     bindAccount: money.bindAccount,
+    setUp: { makeLink: async () => null, served: () => null },
     nowMs: () => rig.nowMs,
   });
   const faults: string[] = [];
@@ -87,6 +88,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const api = createConsoleApi({
     handlers: policyHandlers(policy),
     identify: async () => asking,
+    publicUrl: () => null,
     onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
   });
   const rig: PolicyRig = {

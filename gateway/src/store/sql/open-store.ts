@@ -145,6 +145,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       keyUses: createKeyUseBook(queries, far, writer),
       statements: createStatementReader(far),
       activity: (namesOfModel) => createActivityReader(far, namesOfModel),
+    keyUses: createKeyUseBook(queries, far, writer),
+    statements: createStatementReader(far),
+    activity: (namesOfModel) => createActivityReader(far, namesOfModel),
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
       if (!opened.writable()) {
         throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
