@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
 import { createControl } from '../../control/control.ts';
 import type { Gate } from '../../gateway/gate.ts';
-import type { KeyDirectory } from '../../identity/key-directory.ts';
+import { type KeyDirectory, putMaker } from '../../identity/key-directory.ts';
 import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
@@ -100,6 +100,8 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     async ask(actor, route, body) {
       const [method = '', path = ''] = route.split(' ');
       asking = actor;
+      // What keys that he makes may be used for is tested where people are.
+      if (actor.kind === 'person') putMaker(directory, actor.id, () => ['inference', 'usage', 'admin']);
       const headers = { host: 'gw.test', 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
       const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
       const response = await api.fetch(new Request(`http://gw.test/app/api${path}`, request), '192.0.2.9');
