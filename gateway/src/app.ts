@@ -7,9 +7,8 @@ import { openConsole } from './app/open-console.ts';
 import { openModels } from './app/open-models.ts';
 import { openMoney } from './app/open-money.ts';
 import { openPeople } from './app/open-people.ts';
-import { findModel } from './catalog/catalog.ts';
 import { openPolicy } from './app/open-policy.ts';
-import { findModel, listModels } from './catalog/catalog.ts';
+import { findModel } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
 import { longestCallMs } from './config/longest-call.ts';
@@ -177,17 +176,17 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
       nowMs: Date.now,
     });
+    const policy = openPolicy({ store, control, gate, nowMs: Date.now });
     const console = openConsole({
       log,
       directory,
       people,
+      policy,
       usage: store.usage,
       desk: money.desk,
       models: models.desk,
       status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
     });
-    const policy = openPolicy({ store, control, gate, nowMs: Date.now });
-    const console = openConsole({ log, directory, people, policy });
     money.readAhead();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,

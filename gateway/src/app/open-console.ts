@@ -9,6 +9,8 @@ import { memberHandlers } from '../console-api/members.ts';
 import type { ModelDesk } from '../console-api/model-desk.ts';
 import { modelHandlers } from '../console-api/models.ts';
 import type { PeopleParts } from '../console-api/people-parts.ts';
+import { policyHandlers } from '../console-api/policy-handlers.ts';
+import type { PolicyParts } from '../console-api/policy-parts.ts';
 import { providerHandlers } from '../console-api/providers.ts';
 import { sessionHandlers } from '../console-api/session.ts';
 import { setUpHandlers } from '../console-api/set-up.ts';
@@ -16,13 +18,6 @@ import { signInHandlers } from '../console-api/sign-in.ts';
 import { type StatusParts, statusHandlers } from '../console-api/status.ts';
 import { usageHandlers } from '../console-api/usage.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
-import { policyHandlers } from '../console-api/policy-handlers.ts';
-import type { PolicyParts } from '../console-api/policy-parts.ts';
-import { policyHandlers } from '../console-api/policy-handlers.ts';
-import type { PolicyParts } from '../console-api/policy-parts.ts';
-import { sessionHandlers } from '../console-api/session.ts';
-import { setUpHandlers } from '../console-api/set-up.ts';
-import { signInHandlers } from '../console-api/sign-in.ts';
 import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { UsageReader } from '../store/usage-port.ts';
@@ -43,7 +38,16 @@ interface ConsoleParts {
 }
 
 /** The console over the parts of a running gateway. */
-export function openConsole({ log, directory, people, usage, desk, models, status }: ConsoleParts): ConsoleDesk {
+export function openConsole({
+  log,
+  directory,
+  people,
+  policy,
+  usage,
+  desk,
+  models,
+  status,
+}: ConsoleParts): ConsoleDesk {
   const { nowMs } = people;
   const usageParts = {
     usage,
@@ -52,7 +56,6 @@ export function openConsole({ log, directory, people, usage, desk, models, statu
     labelsOf: (account: string) => usageLabels(directory, account),
     ...accountMoney(desk, directory, nowMs),
   };
-export function openConsole({ log, directory, people, policy }: ConsoleParts): ConsoleDesk {
   const api = createConsoleApi({
     handlers: {
       ...sessionHandlers(people),

@@ -28,16 +28,14 @@ export type ModelRights = Pick<Principal, 'keyAllows' | 'workspaceAllows'>;
 
 /** Whether both the key and its workspace allow a model, under whichever of its public names. */
 export function mayUseModel(rights: ModelRights, modelNames: readonly string[]): boolean {
-  return modelNames.some(rights.keyAllows) && modelNames.some(rights.workspaceAllows);
-export function mayUseModel(principal: Principal, modelNames: readonly string[]): boolean {
-  return keyAllowsModel(principal, modelNames) && workspaceAllowsModel(principal, modelNames);
+  return keyAllowsModel(rights, modelNames) && workspaceAllowsModel(rights, modelNames);
 }
 
-export function keyAllowsModel({ keyAllows }: Principal, modelNames: readonly string[]): boolean {
+export function keyAllowsModel({ keyAllows }: ModelRights, modelNames: readonly string[]): boolean {
   return modelNames.some(keyAllows);
 }
 
-export function workspaceAllowsModel({ workspaceAllows }: Principal, modelNames: readonly string[]): boolean {
+export function workspaceAllowsModel({ workspaceAllows }: ModelRights, modelNames: readonly string[]): boolean {
   return modelNames.some(workspaceAllows);
 }
 

@@ -10,8 +10,8 @@ import type { PeopleStore } from '../people-port.ts';
 import type { PolicyBook } from '../policy-port.ts';
 import type { CallReader, CallRecorder } from '../ports.ts';
 import type { ProviderBook } from '../provider-port.ts';
-import type { UsageReader } from '../usage-port.ts';
 import type { StatementReader } from '../statement-port.ts';
+import type { UsageReader } from '../usage-port.ts';
 import { createActivityReader } from './activity-reader.ts';
 import { createAuditTrail } from './audit-trail.ts';
 import { createCallReader } from './call-reader.ts';
@@ -142,9 +142,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     idempotency: createIdempotencyStore(queries, writer),
     calls: createCallReader(queries),
     usage,
-      keyUses: createKeyUseBook(queries, far, writer),
-      statements: createStatementReader(far),
-      activity: (namesOfModel) => createActivityReader(far, namesOfModel),
     keyUses: createKeyUseBook(queries, far, writer),
     statements: createStatementReader(far),
     activity: (namesOfModel) => createActivityReader(far, namesOfModel),
