@@ -78,6 +78,8 @@ export const usageRoutes = {
     reply: z.object({
       sums,
       before: sums,
+      /** Of the account: days begin by it. */
+      time_zone: z.string(),
       buckets: z.array(time),
       series: z.array(sums.nullable()),
       models: z.array(z.object({ model: z.string(), requests: z.int(), cost_nano_usd: nanoUsd })),
