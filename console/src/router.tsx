@@ -30,6 +30,7 @@ const root = createRootRoute({
 
 const PAGES = {
   '/app': () => import('./pages/home/home-page.tsx'),
+  '/app/sign-in': () => import('./pages/sign-in/signed-in-page.tsx'),
   '/app/setup': () => import('./pages/setup/setup-page.tsx'),
   '/app/invitations/$token': () => import('./pages/invitation/invitation-page.tsx'),
   '/app/me': () => import('./pages/me/me-page.tsx'),

@@ -1,7 +1,10 @@
 /** Owns how replies are kept and asked for again: one cache, keyed by route, path and query. */
 import {
   keepPreviousData,
+  MutationCache,
+  QueryCache,
   QueryClient,
+  type QueryKey,
   type UseQueryResult,
   useMutation,
   useQuery,
@@ -12,6 +15,8 @@ import { ApiError, type Ask, ask } from './api.ts';
 
 /** Asked again when the window gets the focus; a refusal is not tried again, an unreachable gateway twice. */
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeSignOut }),
+  mutationCache: new MutationCache({ onError: noticeSignOut }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -19,6 +24,17 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+/** A session that ended elsewhere: who is signed in is asked again, so that the way in is shown in place of the page. */
+function noticeSignOut(error: Error): void {
+  if (!(error instanceof ApiError) || error.code !== 'signed_out') return;
+  void queryClient.invalidateQueries({ queryKey: ['GET /session'] });
+}
+
+/** Under which a reply is kept. */
+export function replyKey<Route extends ConsoleRoute>(route: Route, given: Ask<Route>): QueryKey {
+  return [route, given.path ?? null, given.query ?? null];
+}
 
 export interface QueryWishes {
   /** Ask again every so many ms. */
@@ -36,7 +52,7 @@ export function useReply<Route extends ConsoleRoute & `GET ${string}`>(
   { everyMs = false, enabled = true, keepsPrevious = false }: QueryWishes = {},
 ): UseQueryResult<Reply<Route>, ApiError> {
   return useQuery<Reply<Route>, ApiError>({
-    queryKey: [route, given.path ?? null, given.query ?? null],
+    queryKey: replyKey(route, given),
     queryFn: ({ signal }) => ask(route, given, signal),
     refetchInterval: everyMs,
     enabled,

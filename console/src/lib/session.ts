@@ -1,7 +1,7 @@
 /** Owns who is signed in and which account the page is about. The account stands in the address where it is not the first. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Reply } from '../../../gateway/src/console-api/contract.ts';
-import { queryClient, useReply } from './queries.ts';
+import { queryClient, replyKey, useReply } from './queries.ts';
 
 export type Session = Reply<'GET /session'>;
 export type AccountGrant = Session['accounts'][number];
@@ -17,6 +17,12 @@ export async function forgetSession(): Promise<void> {
   await queryClient.cancelQueries();
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'GET /session' });
   await queryClient.invalidateQueries({ queryKey: ['GET /session'] });
+}
+
+/** After an answer that is the session from now on, of somebody who had less before: it is known at once. */
+export async function keepSession(session: Session): Promise<void> {
+  await queryClient.cancelQueries({ queryKey: ['GET /session'] });
+  queryClient.setQueryData(replyKey('GET /session', {}), session);
 }
 
 export interface CurrentAccount extends AccountGrant {

@@ -1,5 +1,51 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of the people of an account: members and invitations. */
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useAccount, useSession } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { InvitationTable } from './invitation-table.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { MemberTable } from './member-table.tsx';
 
-export default function NamedPage() {
-  return <Page title="members">{null}</Page>;
+export default function MembersPage() {
+  const account = useAccount();
+  const session = useSession();
+  const [inviting, setInviting] = useState(false);
+  const people = useReply('GET /accounts/{account}/members', { path: { account: account.account } });
+  const invite = account.may('members.write') ? (
+    <Button kind="primary" onClick={() => setInviting(true)}>
+      Invite somebody
+    </Button>
+  ) : undefined;
+  return (
+    <Page
+      title="Members"
+      lead={`Who may open ${account.account}, and what each may do. Programs need no membership: they call with a key.`}
+      action={invite}
+    >
+      {people.error !== null && <ErrorNote error={people.error} onRetry={() => void people.refetch()} />}
+      {people.data === undefined && people.error === null && <SkeletonRows rows={4} />}
+      {people.data !== undefined && (
+        <>
+          <MemberTable account={account} members={people.data.members} self={session.data?.person?.id ?? null} />
+          {people.data.invitations.length > 0 && (
+            <Section title="Invited, not here yet">
+              <InvitationTable account={account} invitations={people.data.invitations} />
+            </Section>
+          )}
+          {people.data.members.length === 1 && people.data.invitations.length === 0 && (
+            <Empty title="You are alone here" action={invite}>
+              Invite a colleague as admin, so that the account can be run when you are away, or as developer, so that
+              they make keys of their own instead of sharing yours.
+            </Empty>
+          )}
+        </>
+      )}
+      {inviting && <InviteDialog account={account} onClose={() => setInviting(false)} />}
+    </Page>
+  );
 }

@@ -1,5 +1,98 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of the one-time link: from nobody to an owner with a key and a first request, in one go. */
+import { Link, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { type Session, useSession } from '../../lib/session.ts';
+import { OpenFrame } from '../../shell/open-frame.tsx';
+import { buttonClasses } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { FirstKeySteps } from '../first-call/first-key-steps.tsx';
+import { Step, Steps } from '../first-call/steps.tsx';
+import { LinkGone } from './link-gone.tsx';
+import { OwnerForm } from './owner-form.tsx';
+import { ProviderWords } from './provider-words.tsx';
 
-export default function NamedPage() {
-  return <Page title="setup">{null}</Page>;
+const TITLE = 'Set up Tollgate';
+/** The account of the first owner: the house's. */
+const ACCOUNT = 'default';
+
+export default function SetupPage() {
+  const { token = '' } = useSearch({ strict: false }) as { token?: string };
+  const session = useSession();
+  const [workspace, setWorkspace] = useState<string | null>(null);
+  const setup = useReply(
+    'GET /setup/{token}',
+    { path: { token } },
+    // Once used, the link is asked for no more: what it said is kept.
+    { enabled: token !== '' && workspace === null },
+  );
+  const failure = setup.error ?? session.error;
+  if (failure !== null) {
+    const retry = () => void (setup.error === null ? session.refetch() : setup.refetch());
+    return (
+      <OpenFrame wide title={TITLE}>
+        <ErrorNote error={failure} onRetry={retry} />
+      </OpenFrame>
+    );
+  }
+  if (session.data === undefined || (token !== '' && setup.data === undefined)) {
+    return (
+      <OpenFrame wide title={TITLE}>
+        <SkeletonPanel heightPx={320} />
+      </OpenFrame>
+    );
+  }
+  if (setup.data === undefined || (!setup.data.valid && workspace === null))
+    return <LinkGone state={session.data.state} />;
+  return (
+    <SetupSteps token={token} session={session.data} link={setup.data} workspace={workspace} onMade={setWorkspace} />
+  );
+}
+
+interface SetupStepsProps {
+  readonly token: string;
+  readonly session: Session;
+  readonly link: Parameters<typeof ProviderWords>[0]['link'];
+  /** Null: the owner is not made yet. */
+  readonly workspace: string | null;
+  readonly onMade: (workspace: string) => void;
+}
+
+function SetupSteps({ token, session, link, workspace, onMade }: SetupStepsProps) {
+  const isMade = workspace !== null;
+  return (
+    <OpenFrame
+      wide
+      title={TITLE}
+      lead="One account, one key, one call. Everything can be changed afterwards, and nothing leaves this machine but your calls."
+    >
+      <Steps>
+        <Step
+          number={1}
+          title="You, the owner"
+          state={isMade ? 'done' : 'now'}
+          outcome={isMade ? session.person?.email : undefined}
+        >
+          {!isMade && <OwnerForm token={token} onMade={onMade} />}
+        </Step>
+        <FirstKeySteps
+          account={ACCOUNT}
+          workspace={workspace ?? ACCOUNT}
+          model={link.model}
+          url={session.public_url}
+          about={<ProviderWords link={link} />}
+          from={2}
+          isOpen={isMade}
+          onward={
+            <p>
+              <Link to="/app" search={{} as never} className={buttonClasses('primary')}>
+                Open the console
+              </Link>
+            </p>
+          }
+        />
+      </Steps>
+    </OpenFrame>
+  );
 }

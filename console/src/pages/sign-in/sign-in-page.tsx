@@ -1,5 +1,39 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of whoever is not signed in. It stands at the address that was asked for, which is shown afterwards. */
+import { useSearch } from '@tanstack/react-router';
+import type { Session } from '../../lib/session.ts';
+import { OpenFrame } from '../../shell/open-frame.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { serviceRefusal } from './service-refusal.ts';
+import { SignInSteps } from './sign-in-steps.tsx';
 
-export default function NamedPage(_: { readonly session: unknown }) {
-  return <Page title="sign-in">{null}</Page>;
+export default function SignInPage({ session }: { readonly session: Session }) {
+  const { error } = useSearch({ strict: false }) as { error?: string };
+  const refusal = serviceRefusal(error);
+  const isSecond = session.state === 'second_factor';
+  return (
+    <OpenFrame
+      title={isSecond ? 'One more step' : 'Sign in'}
+      lead={isSecond ? 'Your password is right. This account has a second factor.' : <Where session={session} />}
+    >
+      {refusal !== null && !isSecond && <ErrorNote error={new Error(refusal)} />}
+      <SignInSteps session={session} />
+      {!isSecond && (
+        <p className="text-sm text-ink-3">
+          No account yet? Ask an owner or admin for an invitation. Calls need no account: they use an API key.
+        </p>
+      )}
+    </OpenFrame>
+  );
+}
+
+function Where({ session }: { readonly session: Session }) {
+  return (
+    <>
+      to the console of <span className="font-medium text-ink">{hostOf(session.public_url)}</span>
+    </>
+  );
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : location.host;
 }

@@ -1,0 +1,63 @@
+/** Owns the way from no key to a call of one's own: a key, a live test with it, its secret once, a snippet, the first request. */
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { ClientSnippet } from './client-snippet.tsx';
+import { FirstRequest } from './first-request.tsx';
+import { Step } from './steps.tsx';
+import { TestResult } from './test-result.tsx';
+import { useFirstKey } from './use-first-key.ts';
+
+interface FirstKeyStepsProps {
+  readonly account: string;
+  readonly workspace: string;
+  readonly model: string;
+  /** As callers reach the gateway. */
+  readonly url: string;
+  /** Where the model's answers come from, in a sentence. */
+  readonly about: ReactNode;
+  /** Number of the first of the two steps. */
+  readonly from: number;
+  /** False: what comes before is not done. */
+  readonly isOpen: boolean;
+  /** After the key is shown: where to go on. */
+  readonly onward?: ReactNode;
+}
+
+export function FirstKeySteps({ account, workspace, model, url, about, from, isOpen, onward }: FirstKeyStepsProps) {
+  const first = useFirstKey({ account, workspace, model });
+  const { key, outcome } = first;
+  const isTested = outcome !== null && outcome.error === null;
+  return (
+    <>
+      <Step number={from} title="A key, and a live call with it" state={!isOpen ? 'later' : isTested ? 'done' : 'now'}>
+        {isOpen && key === null && (
+          <>
+            <div className="text-ink-2">{about}</div>
+            {first.error !== null && <ErrorNote error={first.error} />}
+            <p>
+              <Button kind="primary" busy={first.isCreating} onClick={first.begin}>
+                Create a key and call {model}
+              </Button>
+            </p>
+          </>
+        )}
+        {key !== null && <TestResult model={model} text={first.text} outcome={outcome} onAgain={first.again} />}
+      </Step>
+      <Step number={from + 1} title="Use it" state={key !== null && outcome !== null ? 'now' : 'later'}>
+        {key !== null && outcome !== null && (
+          <>
+            <div className="flex min-w-0 flex-col gap-1.5">
+              <p className="text-ink-2">Your key. It is shown this once; keep it where you keep passwords.</p>
+              <CodeBlock text={key.secret} what="key" wraps />
+            </div>
+            <ClientSnippet fill={{ url, key: key.secret, model }} />
+            <FirstRequest account={account} keyId={key.id} exceptRequestId={outcome.requestId} />
+            {onward}
+          </>
+        )}
+      </Step>
+    </>
+  );
+}

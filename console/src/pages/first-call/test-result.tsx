@@ -1,0 +1,38 @@
+/** Owns how the live test call stands on the page: its words as they come, then its times or its failure. */
+import { duration } from '../../lib/numbers.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import type { TestOutcome } from './run-test-call.ts';
+
+interface TestResultProps {
+  readonly model: string;
+  readonly text: string;
+  /** Null: it is under way. */
+  readonly outcome: TestOutcome | null;
+  readonly onAgain: () => void;
+}
+
+export function TestResult({ model, text, outcome, onAgain }: TestResultProps) {
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      <div className="min-w-0 rounded-md border border-line bg-sunken px-3 py-2.5">
+        <p className="text-sm text-ink-3">{model} answers</p>
+        <p className="min-h-5.5 text-read break-words whitespace-pre-wrap">{text}</p>
+      </div>
+      {outcome !== null && outcome.error === null && (
+        <p className="figures text-sm text-ink-2">
+          Streamed through this gateway in {duration(outcome.durationMs)}
+          {outcome.firstWordMs !== null && `, the first word after ${duration(outcome.firstWordMs)}`}.
+        </p>
+      )}
+      {outcome?.error != null && (
+        <>
+          <ErrorNote error={new Error(`The test call failed: ${outcome.error}`)} />
+          <p>
+            <Button onClick={onAgain}>Call again</Button>
+          </p>
+        </>
+      )}
+    </div>
+  );
+}

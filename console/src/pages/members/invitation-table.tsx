@@ -1,0 +1,95 @@
+/** Owns the table of who is invited and has not come yet. */
+import { useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import type { CurrentAccount } from '../../lib/session.ts';
+import { When } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { WorkspaceNames } from './member-table.tsx';
+import type { Invitation } from './role-words.ts';
+
+interface InvitationTableProps {
+  readonly account: CurrentAccount;
+  readonly invitations: readonly Invitation[];
+}
+
+export function InvitationTable({ account, invitations }: InvitationTableProps) {
+  const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
+  const columns: readonly Column<Invitation>[] = [
+    { id: 'email', head: 'E-mail', cell: ({ email }) => email, sortBy: ({ email }) => email },
+    { id: 'role', head: 'Role', cell: ({ role }) => <Badge>{role}</Badge>, sortBy: ({ role }) => role, width: 110 },
+    {
+      id: 'workspaces',
+      head: 'Workspaces',
+      cell: ({ workspaces }) => <WorkspaceNames of={workspaces} />,
+      wideOnly: true,
+    },
+    { id: 'by', head: 'Invited by', cell: ({ invited_by }) => invited_by, wideOnly: true },
+    {
+      id: 'expires',
+      head: 'Expires',
+      cell: ({ expires_at }) => <When at={expires_at} />,
+      sortBy: ({ expires_at }) => expires_at,
+      width: 120,
+    },
+    ...(account.may('members.write')
+      ? [
+          {
+            id: 'acts',
+            head: '',
+            width: 104,
+            cell: (invitation: Invitation) => (
+              <Button
+                kind="quiet"
+                className="h-6 px-2"
+                aria-label={`Take back the invitation of ${invitation.email}`}
+                onClick={() => setWithdrawn(invitation)}
+              >
+                Take back
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <>
+      <Table label="Invitations" columns={columns} rows={invitations} rowKey={({ id }) => id} />
+      {withdrawn !== null && (
+        <Withdraw account={account.account} invitation={withdrawn} onClose={() => setWithdrawn(null)} />
+      )}
+    </>
+  );
+}
+
+interface WithdrawProps {
+  readonly account: string;
+  readonly invitation: Invitation;
+  readonly onClose: () => void;
+}
+
+function Withdraw({ account, invitation, onClose }: WithdrawProps) {
+  const withdraw = useAct('DELETE /accounts/{account}/invitations/{invitation}', ['GET /accounts/{account}/members']);
+  const onSuccess = () => {
+    toast({ text: `The invitation of ${invitation.email} is taken back.` });
+    onClose();
+  };
+  return (
+    <Confirm
+      title="Take the invitation back?"
+      act="Take back"
+      busy={withdraw.isPending}
+      error={withdraw.error}
+      onAct={() => withdraw.mutate({ path: { account, invitation: invitation.id } }, { onSuccess })}
+      onClose={onClose}
+    >
+      <p>
+        The link that was handed to <strong>{invitation.email}</strong> stops working at once. You can invite them anew.
+      </p>
+    </Confirm>
+  );
+}

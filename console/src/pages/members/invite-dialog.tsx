@@ -1,0 +1,102 @@
+/** Owns inviting somebody: whom, to what, and the link, which is shown once. */
+import { useId, useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import type { CurrentAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { givenRights, type Rights, RightsFields, rightsFault } from './rights-fields.tsx';
+
+interface InviteDialogProps {
+  readonly account: CurrentAccount;
+  readonly onClose: () => void;
+}
+
+export function InviteDialog({ account, onClose }: InviteDialogProps) {
+  const form = useId();
+  const [email, setEmail] = useState('');
+  const [rights, setRights] = useState<Rights>({ role: 'developer', workspaces: account.workspaces });
+  const [fault, setFault] = useState<string | null>(null);
+  const invite = useAct('POST /accounts/{account}/invitations', ['GET /accounts/{account}/members']);
+
+  function submit(): void {
+    const found = rightsFault(rights);
+    setFault(found);
+    if (found !== null) return;
+    invite.mutate({ path: { account: account.account }, body: { email: email.trim(), ...givenRights(rights) } });
+  }
+
+  if (invite.data !== undefined)
+    return <InvitationLink email={invite.data.invitation.email} link={invite.data.link} onClose={onClose} />;
+  return (
+    <Dialog
+      title="Invite somebody"
+      lead={`to the account ${account.account}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={form} kind="primary" busy={invite.isPending}>
+            Create the invitation
+          </Button>
+        </>
+      }
+    >
+      <Form id={form} label="Invitation" error={invite.error} members={['email', 'workspaces']} onSubmit={submit}>
+        <TextField
+          label="E-mail"
+          type="email"
+          hint="What they sign in with. Nothing is sent to it: you get a link to hand over."
+          autoComplete="off"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+          error={memberError(invite.error, 'email')}
+        />
+        <RightsFields
+          account={account}
+          rights={rights}
+          workspacesError={fault ?? memberError(invite.error, 'workspaces')}
+          onRights={setRights}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface InvitationLinkProps {
+  readonly email: string;
+  readonly link: string;
+  readonly onClose: () => void;
+}
+
+function InvitationLink({ email, link, onClose }: InvitationLinkProps) {
+  return (
+    <Dialog
+      title="Hand over this link"
+      closable={false}
+      onClose={onClose}
+      footer={
+        <>
+          <CopyButton text={link} what="link" />
+          <Button kind="primary" onClick={onClose}>
+            I have the link
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-read">
+        <p>
+          It lets <span className="font-medium">{email}</span> in, once, within seven days. It is shown this once; an
+          invitation to the same address replaces it.
+        </p>
+        <CodeBlock text={link} what="link" wraps />
+        <p className="text-base text-ink-2">Whoever has the link can use it. Send it by a way that only they read.</p>
+      </div>
+    </Dialog>
+  );
+}

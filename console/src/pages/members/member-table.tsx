@@ -1,0 +1,177 @@
+/** Owns the table of the members and what can be done with each. */
+import { MoreHorizontal } from 'lucide-react';
+import { useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import type { CurrentAccount } from '../../lib/session.ts';
+import { When } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { ChangeDialog } from './change-dialog.tsx';
+import { lockOf, type Member, ROLES } from './role-words.ts';
+
+interface MemberTableProps {
+  readonly account: CurrentAccount;
+  readonly members: readonly Member[];
+  /** The signed-in person's id. */
+  readonly self: string | null;
+}
+
+export function MemberTable({ account, members, self }: MemberTableProps) {
+  const [changed, setChanged] = useState<Member | null>(null);
+  const [removed, setRemoved] = useState<Member | null>(null);
+  const columns: readonly Column<Member>[] = [
+    {
+      id: 'name',
+      head: 'Name',
+      cell: (member) => (
+        <>
+          <span className="font-medium">{member.name}</span>
+          {member.person === self && <span className="text-ink-3"> (you)</span>}
+        </>
+      ),
+      sortBy: ({ name }) => name,
+    },
+    { id: 'email', head: 'E-mail', cell: ({ email }) => email, sortBy: ({ email }) => email, wideOnly: true },
+    {
+      id: 'role',
+      head: 'Role',
+      cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{role}</Badge>,
+      sortBy: ({ role }) => ROLES.indexOf(role),
+      width: 110,
+    },
+    {
+      id: 'workspaces',
+      head: 'Workspaces',
+      cell: ({ workspaces }) => <WorkspaceNames of={workspaces} />,
+      wideOnly: true,
+    },
+    {
+      id: 'second',
+      head: 'Second factor',
+      cell: ({ second_factor }) => (second_factor ? 'on' : <span className="text-ink-3">off</span>),
+      sortBy: ({ second_factor }) => Number(second_factor),
+      width: 130,
+      wideOnly: true,
+    },
+    {
+      id: 'joined',
+      head: 'Joined',
+      cell: ({ joined_at }) => <When at={joined_at} />,
+      sortBy: ({ joined_at }) => joined_at,
+      width: 130,
+      wideOnly: true,
+    },
+    {
+      id: 'seen',
+      head: 'Last seen',
+      cell: ({ seen_at }) => <When at={seen_at} />,
+      sortBy: ({ seen_at }) => seen_at ?? '',
+      width: 120,
+    },
+    ...(account.may('members.write')
+      ? [
+          {
+            id: 'acts',
+            head: '',
+            width: 48,
+            cell: (member: Member) => (
+              <Acts
+                member={member}
+                lock={lockOf(member, members, account.may)}
+                onChange={() => setChanged(member)}
+                onRemove={() => setRemoved(member)}
+              />
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <>
+      <Table label="Members" columns={columns} rows={members} rowKey={({ person }) => person} />
+      {changed !== null && <ChangeDialog account={account} member={changed} onClose={() => setChanged(null)} />}
+      {removed !== null && (
+        <RemoveMember
+          account={account.account}
+          member={removed}
+          isSelf={removed.person === self}
+          onClose={() => setRemoved(null)}
+        />
+      )}
+    </>
+  );
+}
+
+export function WorkspaceNames({ of: names }: { readonly of: readonly string[] | null }) {
+  if (names === null) return <span className="text-ink-3">every one</span>;
+  return <span title={names.join(', ')}>{names.join(', ')}</span>;
+}
+
+interface ActsProps {
+  readonly member: Member;
+  readonly lock: string | null;
+  readonly onChange: () => void;
+  readonly onRemove: () => void;
+}
+
+function Acts({ member, lock, onChange, onRemove }: ActsProps) {
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`What to do with ${member.name}`} className="size-6">
+          <MoreHorizontal size={15} />
+        </IconButton>
+      }
+    >
+      {lock !== null && <p className="max-w-56 px-2 py-1 text-sm text-ink-2">{lock}</p>}
+      <MenuItem disabled={lock !== null} onSelect={onChange}>
+        Change the rights…
+      </MenuItem>
+      <MenuItem danger disabled={lock !== null} onSelect={onRemove}>
+        Remove from the account…
+      </MenuItem>
+    </Menu>
+  );
+}
+
+interface RemoveMemberProps {
+  readonly account: string;
+  readonly member: Member;
+  readonly isSelf: boolean;
+  readonly onClose: () => void;
+}
+
+function RemoveMember({ account, member, isSelf, onClose }: RemoveMemberProps) {
+  const remove = useAct('DELETE /accounts/{account}/members/{person}', [
+    'GET /accounts/{account}/members',
+    'GET /session',
+  ]);
+  const onSuccess = () => {
+    toast({ text: `${member.name} is no member of ${account} any more.` });
+    onClose();
+  };
+  return (
+    <Confirm
+      title={isSelf ? `Leave ${account}?` : `Remove ${member.name}?`}
+      act={isSelf ? 'Leave now' : 'Remove now'}
+      busy={remove.isPending}
+      error={remove.error}
+      onAct={() => remove.mutate({ path: { account, person: member.person } }, { onSuccess })}
+      onClose={onClose}
+    >
+      <p>
+        {isSelf ? 'You' : member.name} can no longer open the account <strong>{account}</strong>. Keys that{' '}
+        {isSelf ? 'you' : member.name} made there stop working within two seconds; programs that use them get status
+        401.
+      </p>
+      <p className="text-base text-ink-2">
+        Records, the ledger and the audit stay as they are. Coming back takes a new invitation.
+      </p>
+    </Confirm>
+  );
+}

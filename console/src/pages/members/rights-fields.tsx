@@ -1,0 +1,117 @@
+/** Owns the choice of what a member may do: one role, each with its words, and all or some workspaces. */
+import { useId } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import type { CurrentAccount } from '../../lib/session.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CheckField } from '../../ui/field.tsx';
+import { SkeletonLine } from '../../ui/skeleton.tsx';
+import { type Role, rolesToGive, roleWords } from './role-words.ts';
+
+export interface Rights {
+  readonly role: Role;
+  /** Null: every workspace of the account. */
+  readonly workspaces: readonly string[] | null;
+}
+
+interface RightsFieldsProps {
+  readonly account: CurrentAccount;
+  readonly rights: Rights;
+  /** What is wrong with the workspaces; null: nothing. */
+  readonly workspacesError: string | null;
+  readonly onRights: (rights: Rights) => void;
+}
+
+export function RightsFields({ account, rights, workspacesError, onRights }: RightsFieldsProps) {
+  const name = useId();
+  return (
+    <>
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 font-medium">Role</legend>
+        {rolesToGive(account.may).map((role) => (
+          <label
+            key={role}
+            className="flex cursor-pointer items-start gap-2 rounded-md border border-line px-3 py-2 hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          >
+            <input
+              type="radio"
+              name={name}
+              checked={rights.role === role}
+              onChange={() => onRights({ role, workspaces: role === 'owner' ? null : rights.workspaces })}
+              className="mt-0.5 size-4 shrink-0 accent-accent"
+            />
+            <span className="min-w-0">
+              <span className="font-medium">{role}</span>
+              <span className="block text-sm text-ink-2">{roleWords(role, account.account)}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {rights.role !== 'owner' && (
+        <WorkspaceChoice
+          account={account}
+          chosen={rights.workspaces}
+          error={workspacesError}
+          onChosen={(workspaces) => onRights({ ...rights, workspaces })}
+        />
+      )}
+    </>
+  );
+}
+
+interface WorkspaceChoiceProps {
+  readonly account: CurrentAccount;
+  readonly chosen: readonly string[] | null;
+  readonly error: string | null;
+  readonly onChosen: (workspaces: readonly string[] | null) => void;
+}
+
+function WorkspaceChoice({ account, chosen, error, onChosen }: WorkspaceChoiceProps) {
+  const id = useId();
+  const reply = useReply('GET /accounts/{account}/workspaces', { path: { account: account.account } });
+  const all = reply.data?.workspaces.map((workspace) => workspace.id) ?? null;
+  return (
+    <fieldset aria-describedby={error === null ? undefined : id} className="flex flex-col gap-2">
+      <legend className="mb-1 font-medium">Workspaces</legend>
+      <CheckField
+        label="Every workspace, also those made later"
+        checked={chosen === null}
+        disabled={account.workspaces !== null}
+        hint={account.workspaces === null ? undefined : 'You can give only workspaces that you have yourself.'}
+        onChange={(event) => onChosen(event.target.checked ? null : [])}
+      />
+      {chosen !== null && reply.error !== null && (
+        <ErrorNote error={reply.error} onRetry={() => void reply.refetch()} />
+      )}
+      {chosen !== null && (
+        <div className="ml-6 flex max-h-44 flex-col gap-1.5 overflow-y-auto">
+          {all === null && reply.error === null && <SkeletonLine width={40} />}
+          {all?.map((workspace) => (
+            <CheckField
+              key={workspace}
+              label={workspace}
+              checked={chosen.includes(workspace)}
+              onChange={(event) =>
+                onChosen(event.target.checked ? [...chosen, workspace] : chosen.filter((one) => one !== workspace))
+              }
+            />
+          ))}
+        </div>
+      )}
+      {error !== null && (
+        <p id={id} className="text-sm text-red">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+/** What is missing before rights can be given, in words; null: nothing. */
+export function rightsFault({ workspaces }: Rights): string | null {
+  return workspaces?.length === 0 ? 'Choose at least one workspace, or give every one.' : null;
+}
+
+/** As the API takes them. */
+export function givenRights({ role, workspaces }: Rights): { role: Role; workspaces: string[] | null } {
+  return { role, workspaces: workspaces === null ? null : [...workspaces] };
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type PERMISSIONS,
+  permissionsOf,
+  roleMay,
+  ROLES as TABLE_ROLES,
+} from '../../../../gateway/src/people/roles.ts';
+import { lockOf, type Member, ROLES, rolesToGive, roleWords } from './role-words.ts';
+
+const member = (person: string, role: Member['role']): Member => ({
+  person,
+  name: person,
+  email: `${person}@example.com`,
+  role,
+  workspaces: null,
+  second_factor: false,
+  joined_at: '2026-11-01T00:00:00Z',
+  seen_at: null,
+});
+const mayAs = (role: Member['role']) => (permission: (typeof PERMISSIONS)[number]) =>
+  roleMay(role, permission, 'default');
+
+describe('the words of the roles', () => {
+  test('every role of the table has words, and the house more', () => {
+    expect([...ROLES].sort()).toEqual([...TABLE_ROLES].sort());
+    for (const role of ROLES) {
+      const hasHouse = permissionsOf(role, 'default').some((one) => one.startsWith('house.'));
+      expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(hasHouse);
+    }
+  });
+  test('what they promise is what the table gives', () => {
+    const may = (role: Member['role'], permission: (typeof PERMISSIONS)[number]) => roleMay(role, permission, 'other');
+    expect(may('billing', 'logs.read') || may('billing', 'keys.read')).toBe(false);
+    expect(may('billing', 'billing.read')).toBe(true);
+    expect(may('developer', 'keys.write') && may('developer', 'content.read')).toBe(true);
+    expect(may('developer', 'keys.manage')).toBe(false);
+    expect(permissionsOf('viewer', 'other').every((one) => one.endsWith('.read'))).toBe(true);
+    expect(may('admin', 'owners.write')).toBe(false);
+  });
+});
+
+describe('what somebody may give and change', () => {
+  test('only an owner gives the role of an owner', () => {
+    expect(rolesToGive(mayAs('owner'))).toContain('owner');
+    expect(rolesToGive(mayAs('admin'))).not.toContain('owner');
+  });
+  test('the last owner stays, one of two may go', () => {
+    const [ada, bo, eve] = [member('ada', 'owner'), member('bo', 'owner'), member('eve', 'viewer')];
+    expect(lockOf(ada, [ada, eve], mayAs('owner'))).toContain('last owner');
+    expect(lockOf(ada, [ada, bo, eve], mayAs('owner'))).toBeNull();
+    expect(lockOf(ada, [ada, bo, eve], mayAs('admin'))).toContain('Only an owner');
+    expect(lockOf(eve, [ada, eve], mayAs('admin'))).toBeNull();
+    expect(lockOf(eve, [ada, eve], mayAs('viewer'))).not.toBeNull();
+  });
+});

@@ -1,0 +1,47 @@
+/** Owns what each role may do, in words, and which roles somebody may give. The table itself is the gateway's. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Permission } from '../../lib/session.ts';
+
+export type Member = Reply<'GET /accounts/{account}/members'>['members'][number];
+export type Invitation = Reply<'GET /accounts/{account}/members'>['invitations'][number];
+export type Role = Member['role'];
+
+/** From the most to the least. */
+export const ROLES: readonly Role[] = ['owner', 'admin', 'billing', 'developer', 'viewer'];
+
+const WORDS: Readonly<Record<Role, string>> = {
+  owner: 'Everything, and alone makes and unmakes owners. Has every workspace.',
+  admin: 'Everything but owners: keys, limits, workspaces, members, audit, settings.',
+  billing: 'Sees usage, limits and the ledger. No calls, no keys.',
+  developer: 'Makes and changes keys of their own. Sees usage and calls, with what was said where it is kept.',
+  viewer: 'Sees usage, calls, keys and limits. Changes nothing.',
+};
+const HOUSE_WORDS: Partial<Record<Role, string>> = {
+  owner: 'Runs the installation: accounts, providers, prices.',
+  admin: 'Runs the installation: accounts, providers, prices.',
+  billing: 'Sees the installation’s accounts and providers.',
+};
+
+/** One or two sentences. The account `default` runs the installation. */
+export function roleWords(role: Role, account: string): string {
+  const house = account === 'default' ? HOUSE_WORDS[role] : undefined;
+  return house === undefined ? WORDS[role] : `${WORDS[role]} ${house}`;
+}
+
+/** The roles that somebody with these rights may give: only an owner gives the owner's. */
+export function rolesToGive(may: (permission: Permission) => boolean): readonly Role[] {
+  return may('owners.write') ? ROLES : ROLES.filter((role) => role !== 'owner');
+}
+
+/** Why a member cannot be changed or removed by this person; null: he can be. */
+export function lockOf(
+  member: Member,
+  members: readonly Member[],
+  may: (permission: Permission) => boolean,
+): string | null {
+  if (!may('members.write')) return 'Only owners and admins change members.';
+  if (member.role !== 'owner') return null;
+  if (!may('owners.write')) return 'Only an owner changes or removes an owner.';
+  const isLast = members.filter(({ role }) => role === 'owner').length === 1;
+  return isLast ? 'The last owner stays; make somebody else an owner first.' : null;
+}

@@ -1,0 +1,90 @@
+/** Owns the first step of set-up: who the owner is, and the first workspace. The link is used up by it. */
+import { useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import { keepSession } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { PasswordField } from '../../ui/password-field.tsx';
+import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
+
+const MEMBERS = ['name', 'email', 'password', 'workspace'];
+
+export function OwnerForm({ token, onMade }: { readonly token: string; readonly onMade: (workspace: string) => void }) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [workspace, setWorkspace] = useState(FIRST_WORKSPACE);
+  const [fault, setFault] = useState<string | null>(null);
+  const setUp = useAct('POST /setup');
+
+  function submit(): void {
+    const found = workspaceFault(workspace.trim());
+    setFault(found);
+    if (found !== null) return;
+    const asked = workspace.trim();
+    setUp.mutate(
+      { body: { token, name, email: email.trim(), password, workspace: asked === FIRST_WORKSPACE ? null : asked } },
+      {
+        onSuccess: async (session) => {
+          await keepSession(session);
+          onMade(asked);
+        },
+      },
+    );
+  }
+
+  return (
+    <Form
+      label="Your account"
+      error={setUp.error}
+      members={MEMBERS}
+      onSubmit={submit}
+      foot={
+        <p>
+          <Button type="submit" kind="primary" busy={setUp.isPending}>
+            Create the account
+          </Button>
+        </p>
+      }
+    >
+      <TextField
+        label="Name"
+        autoComplete="name"
+        required
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        error={memberError(setUp.error, 'name')}
+      />
+      <TextField
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        hint="To sign in with. Nothing is ever sent to it."
+        required
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        error={memberError(setUp.error, 'email')}
+      />
+      <PasswordField
+        label="Password"
+        autoComplete="new-password"
+        hint="At least 12 characters. A passkey and a second factor can be added afterwards."
+        value={password}
+        onValue={setPassword}
+        error={memberError(setUp.error, 'password')}
+      />
+      <TextField
+        label="First workspace"
+        hint="Keys live in workspaces, each with its own models, limits and budget. A team or a product, for example."
+        autoCapitalize="none"
+        spellCheck={false}
+        required
+        value={workspace}
+        onChange={(event) => setWorkspace(event.target.value)}
+        error={fault ?? memberError(setUp.error, 'workspace')}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,74 @@
+/** Owns the second step of the way in: the code of an authenticator, or a recovery code. */
+import { useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import { forgetSession } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+
+export function CodeStep({ onBack }: { readonly onBack: () => void }) {
+  const [code, setCode] = useState('');
+  const [byRecovery, setByRecovery] = useState(false);
+  const check = useAct('POST /sign-in/code');
+  return (
+    <Form
+      // The other field is another thing to type: it begins empty and with the focus.
+      key={byRecovery ? 'recovery' : 'authenticator'}
+      label="Second step"
+      error={check.error}
+      members={['code']}
+      onSubmit={() =>
+        check.mutate({ body: { code: code.replaceAll(/\s/g, '') } }, { onSuccess: () => forgetSession() })
+      }
+      foot={
+        <div className="flex flex-col gap-2">
+          <Button type="submit" kind="primary" busy={check.isPending}>
+            Sign in
+          </Button>
+          <Button
+            kind="quiet"
+            onClick={() => {
+              setCode('');
+              check.reset();
+              setByRecovery(!byRecovery);
+            }}
+          >
+            {byRecovery ? 'Use the authenticator' : 'Use a recovery code'}
+          </Button>
+          <Button kind="quiet" onClick={onBack}>
+            Sign in as somebody else
+          </Button>
+        </div>
+      }
+    >
+      {byRecovery ? (
+        <TextField
+          label="Recovery code"
+          hint="One of those shown when the second factor was set up. Each works once."
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          className="[&_input]:font-mono"
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+          error={memberError(check.error, 'code')}
+        />
+      ) : (
+        <TextField
+          label="Code"
+          hint="Six digits, from your authenticator app."
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={8}
+          required
+          className="[&_input]:figures [&_input]:tracking-[0.2em]"
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+          error={memberError(check.error, 'code')}
+        />
+      )}
+    </Form>
+  );
+}

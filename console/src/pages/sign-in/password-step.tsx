@@ -1,0 +1,117 @@
+/** Owns the first step of the way in: e-mail and password, a passkey, or another service. */
+import { useMutation } from '@tanstack/react-query';
+import { Fingerprint } from 'lucide-react';
+import { useState } from 'react';
+import { ApiError, ask } from '../../lib/api.ts';
+import { useAct } from '../../lib/queries.ts';
+import { forgetSession, type Session } from '../../lib/session.ts';
+import { askPasskey, canUsePasskeys, PasskeyFailure } from '../../lib/web-authn.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { PasswordField } from '../../ui/password-field.tsx';
+
+interface PasswordStepProps {
+  readonly session: Session;
+  /** Of an invitation: it cannot be another. */
+  readonly emailGiven?: string;
+  /** It was taken: a second step follows, or the page. */
+  readonly onStepped: () => void;
+}
+
+export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepProps) {
+  const [email, setEmail] = useState(emailGiven ?? '');
+  const [password, setPassword] = useState('');
+  const signIn = useAct('POST /sign-in');
+  const stepped = async () => {
+    onStepped();
+    await forgetSession();
+  };
+  return (
+    <div className="flex flex-col gap-4">
+      <Form
+        label="Sign in by password"
+        error={signIn.error}
+        members={['email', 'password']}
+        onSubmit={() => signIn.mutate({ body: { email: email.trim(), password } }, { onSuccess: stepped })}
+        foot={
+          <Button type="submit" kind="primary" busy={signIn.isPending}>
+            Sign in
+          </Button>
+        }
+      >
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          readOnly={emailGiven !== undefined}
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+          error={memberError(signIn.error, 'email')}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          value={password}
+          onValue={setPassword}
+          error={memberError(signIn.error, 'password')}
+        />
+      </Form>
+      <OtherWays session={session} onStepped={stepped} />
+    </div>
+  );
+}
+
+function OtherWays({ session, onStepped }: { readonly session: Session; readonly onStepped: () => Promise<void> }) {
+  const passkey = useMutation<void, Error>({
+    mutationFn: async () => {
+      const options = await ask('POST /sign-in/passkey/options', { body: {} });
+      await ask('POST /sign-in/passkey', { body: { response: await askPasskey(options) } });
+    },
+    onSuccess: onStepped,
+  });
+  const service = useMutation<void, ApiError, string>({
+    mutationFn: async (provider) => {
+      const { url } = await ask('POST /sign-in/oidc', { body: { provider } });
+      location.assign(url);
+    },
+  });
+  const offersPasskey = session.passkeys && canUsePasskeys();
+  if (!offersPasskey && session.oidc.length === 0) return null;
+  const failure = passkey.error ?? service.error;
+  return (
+    <>
+      <p aria-hidden="true" className="flex items-center gap-3 text-sm text-ink-3">
+        <span className="h-px flex-1 bg-line" />
+        or
+        <span className="h-px flex-1 bg-line" />
+      </p>
+      <div className="flex flex-col gap-2">
+        {offersPasskey && (
+          <Button
+            icon={<Fingerprint size={15} aria-hidden="true" />}
+            busy={passkey.isPending}
+            onClick={() => passkey.mutate()}
+          >
+            Sign in by passkey
+          </Button>
+        )}
+        {session.oidc.map(({ id, name }) => (
+          <Button
+            key={id}
+            busy={service.isPending && service.variables === id}
+            disabled={service.isPending}
+            onClick={() => service.mutate(id)}
+          >
+            Continue with {name}
+          </Button>
+        ))}
+      </div>
+      {failure !== null && (failure instanceof ApiError || failure instanceof PasskeyFailure) && (
+        <ErrorNote error={failure} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+/** Owns what every form does: Enter sends it, the first field has the focus, a refusal leads to the field that it is about. */
+import { type ReactNode, useEffect, useRef } from 'react';
+import type { ApiError } from '../lib/api.ts';
+import { ErrorNote } from './error-note.tsx';
+
+interface FormProps {
+  /** Joins it to a button that stands elsewhere, such as the foot of a dialog. */
+  readonly id?: string;
+  readonly label: string;
+  readonly error: ApiError | null;
+  /** The members that have a field of their own, which shows what is wrong with it. */
+  readonly members: readonly string[];
+  readonly onSubmit: () => void;
+  /** False where something else on the page is meant to be read first. */
+  readonly takesFocus?: boolean;
+  readonly children: ReactNode;
+  /** Below the refusal: the buttons. */
+  readonly foot?: ReactNode;
+}
+
+export function Form({ id, label, error, members, onSubmit, takesFocus = true, children, foot }: FormProps) {
+  const ref = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (takesFocus) ref.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  }, [takesFocus]);
+  useEffect(() => {
+    if (error !== null) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  const isPlaced = error?.member != null && members.includes(error.member);
+  return (
+    <form
+      ref={ref}
+      id={id}
+      aria-label={label}
+      noValidate
+      className="flex min-w-0 flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {error !== null && !isPlaced && <ErrorNote error={error} />}
+      {foot}
+    </form>
+  );
+}
