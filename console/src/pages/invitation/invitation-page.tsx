@@ -1,5 +1,135 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of an invitation's link: what it invites to, and accepting it as somebody new or as who one is. */
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { forgetSession, keepSession, type Session, useSession } from '../../lib/session.ts';
+import { OpenFrame } from '../../shell/open-frame.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { roleWords } from '../members/role-words.ts';
+import { SignInSteps } from '../sign-in/sign-in-steps.tsx';
+import { NewPersonForm } from './new-person-form.tsx';
 
-export default function NamedPage() {
-  return <Page title="invitation">{null}</Page>;
+type Invitation = Reply<'GET /invitations/{token}'>;
+
+export default function InvitationPage() {
+  const { token = '' } = useParams({ strict: false }) as { token?: string };
+  const session = useSession();
+  const invitation = useReply('GET /invitations/{token}', { path: { token } });
+  const failure = invitation.error ?? session.error;
+  if (failure !== null) {
+    const retry = () => void (invitation.error === null ? session.refetch() : invitation.refetch());
+    return (
+      <OpenFrame title="Invitation">
+        <ErrorNote error={failure} onRetry={retry} />
+      </OpenFrame>
+    );
+  }
+  if (invitation.data === undefined || session.data === undefined) {
+    return (
+      <OpenFrame title="Invitation">
+        <SkeletonPanel heightPx={220} />
+      </OpenFrame>
+    );
+  }
+  if (!invitation.data.valid) return <InvitationGone isIn={session.data.state === 'signed_in'} />;
+  return <Open token={token} invitation={invitation.data} session={session.data} />;
+}
+
+interface OpenProps {
+  readonly token: string;
+  readonly invitation: Invitation;
+  readonly session: Session;
+}
+
+function Open({ token, invitation, session }: OpenProps) {
+  const navigate = useNavigate();
+  const account = invitation.account ?? '';
+  const email = invitation.email ?? '';
+  const join = async (joined: Session) => {
+    await keepSession(joined);
+    await navigate({ to: '/app', search: { account } as never, replace: true });
+  };
+  return (
+    <OpenFrame
+      title={`Join ${account}`}
+      lead={
+        <>
+          {invitation.invited_by ?? 'Somebody'} invites you as{' '}
+          <span className="font-medium text-ink">{invitation.role}</span>.{' '}
+          {invitation.role !== null && roleWords(invitation.role, account)}
+        </>
+      }
+    >
+      {session.state === 'signed_in' ? (
+        <AsSignedIn token={token} account={account} email={email} session={session} onJoined={join} />
+      ) : invitation.known ? (
+        <>
+          <p className="text-read">You have an account here already. Sign in, then join.</p>
+          <SignInSteps session={session} emailGiven={email} />
+        </>
+      ) : (
+        <NewPersonForm token={token} account={account} email={email} onJoined={join} />
+      )}
+    </OpenFrame>
+  );
+}
+
+interface AsSignedInProps {
+  readonly token: string;
+  readonly account: string;
+  readonly email: string;
+  readonly session: Session;
+  readonly onJoined: (session: Session) => void;
+}
+
+function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProps) {
+  const accept = useAct('POST /invitations/{token}');
+  const signOut = useAct('POST /sign-out');
+  const own = session.person?.email ?? '';
+  if (own.toLowerCase() !== email.toLowerCase()) {
+    return (
+      <>
+        <p className="text-read">
+          The invitation is for <strong>{email}</strong>, and you are signed in as <strong>{own}</strong>.
+        </p>
+        {signOut.error !== null && <ErrorNote error={signOut.error} />}
+        <Button
+          kind="primary"
+          busy={signOut.isPending}
+          onClick={() => signOut.mutate({ body: {} }, { onSuccess: () => forgetSession() })}
+        >
+          Sign out to go on
+        </Button>
+      </>
+    );
+  }
+  return (
+    <>
+      {accept.error !== null && <ErrorNote error={accept.error} />}
+      <Button
+        kind="primary"
+        busy={accept.isPending}
+        onClick={() =>
+          accept.mutate({ path: { token }, body: { name: null, password: null } }, { onSuccess: onJoined })
+        }
+      >
+        Join {account} as {own}
+      </Button>
+    </>
+  );
+}
+
+function InvitationGone({ isIn }: { readonly isIn: boolean }) {
+  return (
+    <OpenFrame
+      title="This invitation does not work"
+      lead="It was used, taken back, replaced by a newer one, or is older than seven days. Ask whoever invited you for a new link."
+    >
+      <Link to="/app" search={{} as never} className={buttonClasses('plain')}>
+        {isIn ? 'Open the console' : 'Sign in'}
+      </Link>
+    </OpenFrame>
+  );
 }

@@ -1,5 +1,50 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page of the own account: name, password, second factor, passkeys, sessions. */
+import { useReply } from '../../lib/queries.ts';
+import { useSession } from '../../lib/session.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, Panel, Section } from '../../ui/page.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { PasskeyPanel } from './passkey-panel.tsx';
+import { NamePanel, PasswordPanel } from './person-panels.tsx';
+import { SecondFactorPanel } from './second-factor-panel.tsx';
+import { SessionPanel } from './session-panel.tsx';
 
-export default function NamedPage() {
-  return <Page title="me">{null}</Page>;
+export default function MePage() {
+  const me = useReply('GET /me', {});
+  const session = useSession();
+  return (
+    <Page title="Your account" lead="Who you are here, how you sign in, and where you are signed in.">
+      <div className="flex max-w-200 flex-col gap-6">
+        {me.error !== null && <ErrorNote error={me.error} onRetry={() => void me.refetch()} />}
+        {me.data === undefined && me.error === null && (
+          <>
+            <SkeletonPanel heightPx={150} />
+            <SkeletonPanel heightPx={150} />
+            <SkeletonPanel heightPx={120} />
+          </>
+        )}
+        {me.data !== undefined && (
+          <>
+            <NamePanel name={me.data.person.name} email={me.data.person.email} />
+            {me.data.has_password ? (
+              <>
+                <PasswordPanel />
+                <SecondFactorPanel isOn={me.data.totp} />
+              </>
+            ) : (
+              <Section title="Password">
+                <Panel className="p-4 text-ink-2">
+                  You sign in by another service. Password and second factor are set there.
+                </Panel>
+              </Section>
+            )}
+            {(session.data?.passkeys === true || me.data.passkeys.length > 0) && (
+              <PasskeyPanel passkeys={me.data.passkeys} />
+            )}
+            <SessionPanel sessions={me.data.sessions} />
+          </>
+        )}
+      </div>
+    </Page>
+  );
 }

@@ -21,11 +21,12 @@ export default function MembersPage() {
       Invite somebody
     </Button>
   ) : undefined;
+  const isAlone = people.data?.members.length === 1 && people.data.invitations.length === 0;
   return (
     <Page
       title="Members"
       lead={`Who may open ${account.account}, and what each may do. Programs need no membership: they call with a key.`}
-      action={invite}
+      action={isAlone ? undefined : invite}
     >
       {people.error !== null && <ErrorNote error={people.error} onRetry={() => void people.refetch()} />}
       {people.data === undefined && people.error === null && <SkeletonRows rows={4} />}
@@ -37,7 +38,7 @@ export default function MembersPage() {
               <InvitationTable account={account} invitations={people.data.invitations} />
             </Section>
           )}
-          {people.data.members.length === 1 && people.data.invitations.length === 0 && (
+          {isAlone && (
             <Empty title="You are alone here" action={invite}>
               Invite a colleague as admin, so that the account can be run when you are away, or as developer, so that
               they make keys of their own instead of sharing yours.

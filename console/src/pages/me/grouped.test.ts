@@ -1,0 +1,8 @@
+import { expect, test } from 'bun:test';
+import { grouped } from './grouped.ts';
+
+test('in fours, without a space at the end', () => {
+  expect(grouped('JBSWY3DPEHPK3PXP')).toBe('JBSW Y3DP EHPK 3PXP');
+  expect(grouped('JBSWY')).toBe('JBSW Y');
+  expect(grouped('')).toBe('');
+});

@@ -1,0 +1,146 @@
+/** Owns setting up a second factor: password, then the secret for the app with its first code, then the recovery codes. */
+import { useId, useState } from 'react';
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { useAct } from '../../lib/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { PasswordField } from '../../ui/password-field.tsx';
+import { grouped } from './grouped.ts';
+
+type Enrolment = Reply<'POST /me/totp'>;
+
+export function SecondFactorDialog({ onClose }: { readonly onClose: () => void }) {
+  const [password, setPassword] = useState('');
+  const [isOn, setIsOn] = useState(false);
+  const form = useId();
+  const start = useAct('POST /me/totp');
+  if (isOn && start.data !== undefined) return <RecoveryCodes codes={start.data.recovery_codes} onClose={onClose} />;
+  if (start.data !== undefined)
+    return <FirstCode enrolment={start.data} onOn={() => setIsOn(true)} onClose={onClose} />;
+  return (
+    <Dialog
+      title="Set up a second factor"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={form} kind="primary" busy={start.isPending}>
+            Go on
+          </Button>
+        </>
+      }
+    >
+      <Form
+        id={form}
+        label="Password"
+        error={start.error}
+        members={['password']}
+        onSubmit={() => start.mutate({ body: { password } })}
+      >
+        <p className="text-read">First your password, so that nobody else does this at your open screen.</p>
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          value={password}
+          onValue={setPassword}
+          error={memberError(start.error, 'password')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface FirstCodeProps {
+  readonly enrolment: Enrolment;
+  readonly onOn: () => void;
+  readonly onClose: () => void;
+}
+
+function FirstCode({ enrolment, onOn, onClose }: FirstCodeProps) {
+  const form = useId();
+  const [code, setCode] = useState('');
+  const confirm = useAct('POST /me/totp/confirm', ['GET /me']);
+  return (
+    <Dialog
+      title="Add it to your authenticator app"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={form} kind="primary" busy={confirm.isPending}>
+            Turn on
+          </Button>
+        </>
+      }
+    >
+      <Form
+        id={form}
+        label="First code"
+        error={confirm.error}
+        members={['code']}
+        onSubmit={() => confirm.mutate({ body: { code: code.replaceAll(/\s/g, '') } }, { onSuccess: onOn })}
+      >
+        <p className="text-read">
+          In the app, add an account by its key and paste this one.{' '}
+          <a href={enrolment.uri} className="text-accent underline underline-offset-2">
+            Open the app on this device
+          </a>
+        </p>
+        <CodeBlock text={grouped(enrolment.secret)} what="key" wraps />
+        <TextField
+          label="Code"
+          hint="The six digits that the app shows now."
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={8}
+          required
+          className="[&_input]:figures [&_input]:tracking-[0.2em]"
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+          error={memberError(confirm.error, 'code')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function RecoveryCodes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }) {
+  const text = codes.join('\n');
+  return (
+    <Dialog
+      title="The second factor is on"
+      closable={false}
+      onClose={onClose}
+      footer={
+        <>
+          <CopyButton text={text} what="codes" />
+          <Button kind="primary" onClick={onClose}>
+            I have kept the codes
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <p className="text-read">
+          Keep these recovery codes where you keep passwords. Each lets you in once when your phone is lost. They are
+          shown this once.
+        </p>
+        <ul
+          aria-label="Recovery codes"
+          className="grid grid-cols-2 gap-x-6 gap-y-1 rounded-md border border-line bg-sunken px-3 py-2.5"
+        >
+          {codes.map((code) => (
+            <li key={code}>
+              <code>{code}</code>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  );
+}

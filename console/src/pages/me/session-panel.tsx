@@ -1,0 +1,62 @@
+/** Owns where one is signed in, and ending it elsewhere. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { useAct } from '../../lib/queries.ts';
+import { When } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { clientName } from './client-name.ts';
+
+type Session = Reply<'GET /me'>['sessions'][number];
+
+export function SessionPanel({ sessions }: { readonly sessions: readonly Session[] }) {
+  const end = useAct('DELETE /me/sessions/{session}', ['GET /me']);
+  const columns: readonly Column<Session>[] = [
+    {
+      id: 'client',
+      head: 'Browser',
+      cell: (session) => (
+        <span className="inline-flex items-center gap-2" title={session.client ?? undefined}>
+          {clientName(session.client)}
+          {session.this && <Badge tone="accent">this one</Badge>}
+        </span>
+      ),
+    },
+    { id: 'address', head: 'Address', cell: ({ address }) => <code>{address ?? 'unknown'}</code>, wideOnly: true },
+    { id: 'seen', head: 'Last seen', cell: ({ seen_at }) => <When at={seen_at} />, width: 120 },
+    { id: 'expires', head: 'Ends', cell: ({ expires_at }) => <When at={expires_at} />, width: 120, wideOnly: true },
+    {
+      id: 'acts',
+      head: '',
+      width: 72,
+      cell: (session) =>
+        session.this ? null : (
+          <Button
+            kind="quiet"
+            className="h-6 px-2"
+            aria-label={`End the session of ${clientName(session.client)}`}
+            busy={end.isPending && end.variables.path.session === session.id}
+            onClick={() =>
+              end.mutate(
+                { path: { session: session.id } },
+                { onSuccess: () => toast({ text: 'The session is ended.' }) },
+              )
+            }
+          >
+            End
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Section title="Where you are signed in">
+      {end.error !== null && <ErrorNote error={end.error} />}
+      <Table label="Sessions" columns={columns} rows={sessions} rowKey={({ id }) => id} />
+      <p className="text-sm text-ink-3">A session you do not know? End it, then change the password.</p>
+    </Section>
+  );
+}
