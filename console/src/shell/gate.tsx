@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react';
 import { useSession } from '../lib/session.ts';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { SkeletonPanel } from '../ui/skeleton.tsx';
+import { NoAccount } from './no-account.tsx';
 import { Shell } from './shell.tsx';
 
 const SignIn = lazy(() => import('../pages/sign-in/sign-in-page.tsx'));
@@ -28,8 +29,9 @@ export function Gate() {
       </div>
     );
   }
-  const { state } = session.data;
-  if (state === 'signed_in') return <Shell session={session.data} />;
+  const { state, accounts } = session.data;
+  if (state === 'signed_in')
+    return accounts.length === 0 ? <NoAccount session={session.data} /> : <Shell session={session.data} />;
   return (
     <Suspense fallback={<SkeletonPanel heightPx={160} />}>
       {state === 'setup' ? <Unclaimed /> : <SignIn session={session.data} />}

@@ -21,13 +21,29 @@ interface FirstKeyStepsProps {
   readonly from: number;
   /** False: what comes before is not done. */
   readonly isOpen: boolean;
+  /** When the key is about to be made. */
+  readonly onBegin?: () => void;
   /** After the key is shown: where to go on. */
   readonly onward?: ReactNode;
 }
 
-export function FirstKeySteps({ account, workspace, model, url, about, from, isOpen, onward }: FirstKeyStepsProps) {
+export function FirstKeySteps({
+  account,
+  workspace,
+  model,
+  url,
+  about,
+  from,
+  isOpen,
+  onBegin,
+  onward,
+}: FirstKeyStepsProps) {
   const first = useFirstKey({ account, workspace, model });
   const { key, outcome } = first;
+  const begin = () => {
+    onBegin?.();
+    first.begin();
+  };
   const isTested = outcome !== null && outcome.error === null;
   return (
     <>
@@ -37,7 +53,7 @@ export function FirstKeySteps({ account, workspace, model, url, about, from, isO
             <div className="text-ink-2">{about}</div>
             {first.error !== null && <ErrorNote error={first.error} />}
             <p>
-              <Button kind="primary" busy={first.isCreating} onClick={first.begin}>
+              <Button kind="primary" busy={first.isCreating} onClick={begin}>
                 Create a key and call {model}
               </Button>
             </p>

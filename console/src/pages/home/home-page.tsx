@@ -1,5 +1,148 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the home page: how the account is doing, at one look. Before the first call it is the way to it. */
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { seriesColor } from '../../lib/series-color.ts';
+import { type CurrentAccount, useAccount } from '../../lib/session.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { FigureCards } from './figure-cards.tsx';
+import { FirstRun } from './first-run.tsx';
+import { MoneyPanel } from './money-panel.tsx';
+import { type Metric, type Overview, RANGES, readMetric, readRange } from './overview.ts';
+import { ProviderPanel } from './provider-panel.tsx';
+import { Ranking } from './ranking.tsx';
+import { TrendChart } from './trend-chart.tsx';
 
-export default function NamedPage() {
-  return <Page title="home">{null}</Page>;
+const REFRESH_MS = 30_000;
+
+export default function HomePage() {
+  const account = useAccount();
+  const [filters, setFilters] = useFilters();
+  const [begun, setBegun] = useState(false);
+  const range = readRange(filters.range);
+  const home = useReply(
+    'GET /accounts/{account}/home',
+    { path: { account: account.account }, query: { range } },
+    { everyMs: REFRESH_MS, keepsPrevious: true },
+  );
+  const overview = home.data;
+  if (overview !== undefined && (!overview.has_calls || begun)) {
+    return (
+      <Page
+        title="No calls yet"
+        lead="This page shows spend, requests, errors and speed, as soon as the first call has come through the gateway."
+      >
+        <FirstRun
+          account={account}
+          hasKeys={overview.has_keys}
+          onBegin={() => setBegun(true)}
+          onDone={() => {
+            setBegun(false);
+            void home.refetch();
+          }}
+        />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title="Home"
+      lead={`How ${account.account} is doing.`}
+      filters={
+        <Segmented
+          label="Time"
+          value={range}
+          choices={RANGES}
+          onChoose={(chosen) => setFilters({ range: chosen === '7d' ? undefined : chosen })}
+        />
+      }
+    >
+      {home.error !== null && <ErrorNote error={home.error} onRetry={() => void home.refetch()} />}
+      {overview === undefined && home.error === null && <Waiting />}
+      {overview !== undefined && (
+        <Content
+          overview={overview}
+          account={account}
+          metric={readMetric(filters.metric)}
+          rangeWords={RANGES.find(([one]) => one === range)?.[1] ?? range}
+          onMetric={(metric) => setFilters({ metric: metric === 'cost' ? undefined : metric })}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface ContentProps {
+  readonly overview: Overview;
+  readonly account: CurrentAccount;
+  readonly metric: Metric;
+  readonly rangeWords: string;
+  readonly onMetric: (metric: Metric) => void;
+}
+
+function Content({ overview, account, metric, rangeWords, onMetric }: ContentProps) {
+  const { models, keys, sums, providers } = overview;
+  const mayLogs = account.may('logs.read');
+  return (
+    <>
+      <FigureCards overview={overview} chosen={metric} rangeWords={rangeWords} onChoose={onMetric} />
+      <div className="grid min-w-0 items-start gap-3 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+        <Panel>
+          <TrendChart
+            overview={overview}
+            metric={metric}
+            rangeWords={rangeWords}
+            opens={mayLogs ? '/app/logs' : '/app/usage'}
+          />
+        </Panel>
+        <div className="flex min-w-0 flex-col gap-3">
+          <MoneyPanel overview={overview} account={account} />
+          <ProviderPanel providers={providers} leads={account.may('house.read')} />
+        </div>
+      </div>
+      <div className="grid min-w-0 items-start gap-3 lg:grid-cols-2">
+        <Ranking
+          title="Models that cost most"
+          total={sums.cost_nano_usd}
+          rows={models.map(({ model, requests, cost_nano_usd }) => ({
+            id: model,
+            name: model,
+            requests,
+            cost_nano_usd,
+            to: mayLogs ? { path: '/app/logs', search: { model } } : null,
+            color: seriesColor(model),
+          }))}
+        />
+        <Ranking
+          title="Keys that cost most"
+          total={sums.cost_nano_usd}
+          rows={keys.map(({ key, name, requests, cost_nano_usd }) => ({
+            id: key,
+            name,
+            requests,
+            cost_nano_usd,
+            to: account.may('keys.read') ? { path: `/app/keys/${key}`, search: {} } : null,
+            color: 'var(--accent)',
+          }))}
+        />
+      </div>
+    </>
+  );
+}
+
+function Waiting() {
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        {['spend', 'requests', 'errors', 'ttfb'].map((one) => (
+          <SkeletonPanel key={one} heightPx={94} />
+        ))}
+      </div>
+      <SkeletonPanel heightPx={266} />
+      <SkeletonPanel heightPx={180} />
+    </>
+  );
 }

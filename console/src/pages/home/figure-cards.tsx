@@ -1,0 +1,62 @@
+/** Owns the four figures above the chart: each with its change and shape, and a press shows its course. */
+import { share } from '../../lib/numbers.ts';
+import { classNames } from '../../ui/class-names.ts';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { barValue, change, coarser, figure, METRIC_NAMES, METRICS, type Metric, type Overview } from './overview.ts';
+
+interface FigureCardsProps {
+  readonly overview: Overview;
+  readonly chosen: Metric;
+  /** "7 days". */
+  readonly rangeWords: string;
+  readonly onChoose: (metric: Metric) => void;
+}
+
+const BARS = 24;
+
+export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCardsProps) {
+  const { sums, before, series } = overview;
+  return (
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      {METRICS.map((metric) => {
+        const changed = change(sums, before, metric);
+        const values = series.map((one) => barValue(one, metric));
+        return (
+          <button
+            key={metric}
+            type="button"
+            aria-pressed={metric === chosen}
+            onClick={() => onChoose(metric)}
+            className={classNames(
+              'flex min-w-0 flex-col gap-0.5 rounded-lg border bg-panel px-4 py-3 text-left transition-colors duration-120',
+              metric === chosen ? 'border-accent' : 'border-line hover:border-line-strong',
+            )}
+          >
+            <span className="truncate text-sm text-ink-2">{METRIC_NAMES[metric]}</span>
+            <span className="flex items-end justify-between gap-2">
+              <span className="figures text-figure font-semibold tracking-[-0.01em]">{figure(sums, metric)}</span>
+              <span className="mb-1.5 hidden sm:block">
+                <Sparkline
+                  values={coarser(values, BARS, metric)}
+                  label={`${METRIC_NAMES[metric]} over ${rangeWords}`}
+                />
+              </span>
+            </span>
+            <span className="figures text-sm text-ink-3">
+              {[detail(overview, metric), changed === null ? null : changed].filter((one) => one !== null).join(' · ')}
+              <span className="sr-only">{changed === null ? '' : `, against the ${rangeWords} before`}</span>
+              {'\u00a0'}
+            </span>
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+/** What the figure alone does not say. */
+function detail({ sums }: Overview, metric: Metric): string | null {
+  if (metric === 'errors') return `${share(sums.errors, sums.requests)} of requests`;
+  if (metric === 'cost' && sums.unpriced > 0) return `${sums.unpriced} unpriced`;
+  return metric === 'ttfb' ? 'median' : null;
+}

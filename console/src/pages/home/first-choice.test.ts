@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test';
+import { chooseModel, chooseWorkspace } from './first-choice.ts';
+
+const model = (name: string, source: string, price: unknown = {}, protocols = ['chat', 'messages']) => ({
+  name,
+  source,
+  price,
+  protocols,
+});
+
+test('a real, priced model that speaks chat is called first', () => {
+  const demo = model('demo', 'demo');
+  const mini = model('mini', 'environment');
+  expect(chooseModel([demo, model('odd', 'file', null), mini])).toBe('mini');
+  expect(chooseModel([demo, model('only-messages', 'file', {}, ['messages'])])).toBe('demo');
+  expect(chooseModel([])).toBeNull();
+});
+
+test('the workspace is one that the person has', () => {
+  const all = [{ id: 'a' }, { id: 'default' }];
+  expect(chooseWorkspace(all, null)).toBe('default');
+  expect(chooseWorkspace(all, ['a'])).toBe('a');
+  expect(chooseWorkspace(all, ['gone'])).toBeNull();
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  barValue,
+  bucketEnd,
+  bucketLabel,
+  change,
+  coarser,
+  figure,
+  readRange,
+  type Sums,
+  scaleTop,
+} from './overview.ts';
+
+const NONE: Sums = {
+  requests: 0,
+  errors: 0,
+  cost_nano_usd: '0',
+  unpriced: 0,
+  input: 0,
+  cache_read: 0,
+  cache_write_5m: 0,
+  cache_write_1h: 0,
+  output: 0,
+  reasoning: 0,
+  cache_savings_nano_usd: '0',
+  latency_p50_ms: null,
+  latency_p95_ms: null,
+  ttfb_p50_ms: null,
+  ttfb_p95_ms: null,
+};
+const cost = (nano: string): Sums => ({ ...NONE, cost_nano_usd: nano });
+
+describe('figures', () => {
+  test('never say 0.00 where something was spent', () => {
+    expect(figure(cost('132000'), 'cost')).toBe('$0.00013');
+    expect(figure({ ...NONE, requests: 12_345 }, 'requests')).toBe('12.3K');
+    expect(figure(NONE, 'ttfb')).toBe('none');
+  });
+  test('an address with nonsense shows the usual range', () => {
+    expect(readRange('9y')).toBe('7d');
+    expect(readRange('24h')).toBe('24h');
+  });
+});
+
+describe('the change against the time before', () => {
+  test.each([
+    ['112', '100', '+12 %'],
+    ['97', '100', '−3 %'],
+    ['100', '100', 'as before'],
+    ['1400', '100', '×14'],
+    ['0', '100', '−100 %'],
+  ])('%s after %s is %s', (now, before, words) => expect(change(cost(now), cost(before), 'cost')).toBe(words));
+  test('after nothing there is nothing to compare with', () => {
+    expect(change(cost('5'), cost('0'), 'cost')).toBeNull();
+    expect(change({ ...NONE, ttfb_p50_ms: 10 }, NONE, 'ttfb')).toBeNull();
+  });
+  test('amounts beyond a float keep their digits', () => {
+    expect(change(cost('9007199254740993000'), cost('9007199254740993000'), 'cost')).toBe('as before');
+  });
+});
+
+describe('bars', () => {
+  test('coarser bars lose no amount and are never more than asked for', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000), { maxLength: 200 }), fc.integer({ min: 1, max: 60 }), (values, count) => {
+        const bars = coarser(values, count, 'requests');
+        expect(bars.length).toBeLessThanOrEqual(count);
+        expect(bars.reduce((sum, bar) => sum + bar, 0)).toBe(values.reduce((sum, value) => sum + value, 0));
+      }),
+    );
+  });
+  test('times are averaged, and hours without a call do not count', () => {
+    expect(coarser([100, null, 300, null], 1, 'ttfb')).toEqual([200]);
+  });
+  test('a scale ends at a round number above the greatest bar', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), (most) => {
+        const top = scaleTop(most);
+        expect(top).toBeGreaterThanOrEqual(most * (1 - 1e-9));
+        expect(top).toBeLessThanOrEqual(most * 2.5 * (1 + 1e-9));
+      }),
+    );
+    expect(scaleTop(0)).toBe(1);
+  });
+  test('an hour without a call cost nothing, and has no time to first token', () => {
+    expect(barValue(null, 'cost')).toBe(0);
+    expect(barValue(null, 'ttfb')).toBeNull();
+  });
+});
+
+describe('buckets', () => {
+  const days = ['2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', '2026-10-26T23:00:00Z'];
+  test('are named in the account’s zone, over a change of the clocks too', () => {
+    expect(days.map((_, at) => bucketLabel(days, at, 'Europe/Berlin'))).toEqual(['25 Oct', '26 Oct', '27 Oct']);
+  });
+  test('hours have their time', () => {
+    const hours = ['2026-11-21T13:00:00Z', '2026-11-21T14:00:00Z'];
+    expect(bucketLabel(hours, 1, 'UTC')).toBe('21 Nov, 14:00');
+  });
+  test('end where the next begins', () => {
+    expect(bucketEnd(days, 0)).toBe('2026-10-25T23:00:00Z');
+    expect(bucketEnd(days, 2)).toBe('2026-10-27T23:00:00.000Z');
+  });
+});

@@ -1,0 +1,113 @@
+/** Owns the numbers of the home page: which are shown, how they changed, and their course over time. Draws nothing. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { approximateUsd, shortUsd } from '../../lib/money.ts';
+import { duration, shortNumber } from '../../lib/numbers.ts';
+
+export type Overview = Reply<'GET /accounts/{account}/home'>;
+export type Sums = Overview['sums'];
+export const RANGES = [
+  ['24h', '24 hours'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+] as const;
+export type Range = (typeof RANGES)[number][0];
+export const METRICS = ['cost', 'requests', 'errors', 'ttfb'] as const;
+export type Metric = (typeof METRICS)[number];
+
+export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
+  cost: 'Spend',
+  requests: 'Requests',
+  errors: 'Errors',
+  ttfb: 'Time to first token',
+};
+
+/** What the address says, or the usual. */
+export function readRange(text: string | undefined): Range {
+  return RANGES.find(([range]) => range === text)?.[0] ?? '7d';
+}
+export function readMetric(text: string | undefined): Metric {
+  return METRICS.find((metric) => metric === text) ?? 'cost';
+}
+
+/** As tall as a bar: US dollars, counts or ms. Null: no call, so there is nothing to measure. */
+export function barValue(sums: Sums | null, metric: Metric): number | null {
+  if (sums === null) return metric === 'ttfb' ? null : 0;
+  if (metric === 'cost') return approximateUsd(sums.cost_nano_usd);
+  return metric === 'ttfb' ? sums.ttfb_p50_ms : sums[metric];
+}
+
+/** To be read: `$1.20`, `12.3K`, `840 ms`. */
+export function figure(sums: Sums, metric: Metric): string {
+  if (metric === 'cost') return shortUsd(sums.cost_nano_usd);
+  if (metric === 'ttfb') return sums.ttfb_p50_ms === null ? 'none' : duration(sums.ttfb_p50_ms);
+  return shortNumber(sums[metric]);
+}
+
+/** Against the time before: `+12 %`, `−3 %`, `×14`, `as before`. Null: nothing to compare with. */
+export function change(now: Sums, before: Sums, metric: Metric): string | null {
+  const [one, other] =
+    metric === 'cost'
+      ? [BigInt(now.cost_nano_usd), BigInt(before.cost_nano_usd)]
+      : [wholeOf(now, metric), wholeOf(before, metric)];
+  if (one === null || other === null || other <= 0n) return null;
+  if (one >= other * 10n) return `×${one / other}`;
+  // Half a percent up: rounded, not cut.
+  const percent = Number(((one - other) * 1000n) / other) / 10;
+  const rounded = Math.round(percent);
+  if (rounded === 0) return 'as before';
+  return `${rounded > 0 ? '+' : '−'}${Math.abs(rounded)} %`;
+}
+
+function wholeOf(sums: Sums, metric: Exclude<Metric, 'cost'>): bigint | null {
+  const value = barValue(sums, metric);
+  return value === null ? null : BigInt(Math.round(value));
+}
+
+/** At most `count` bars in place of many: neighbours together, their sum for amounts, their mean for times. */
+export function coarser(values: readonly (number | null)[], count: number, metric: Metric): readonly number[] {
+  const size = Math.max(1, Math.ceil(values.length / count));
+  const bars: number[] = [];
+  for (let at = 0; at < values.length; at += size) {
+    const some = values.slice(at, at + size).filter((value) => value !== null);
+    const sum = some.reduce((total, value) => total + value, 0);
+    bars.push(metric === 'ttfb' && some.length > 0 ? sum / some.length : sum);
+  }
+  return bars;
+}
+
+/** The end of a scale: the next of 1, 2, 5 × 10ⁿ, so that its half is a round number too. */
+export function scaleTop(most: number): number {
+  if (most <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [1, 2, 5, 10].find((one) => one * power >= most * (1 - 1e-9)) ?? 10;
+  return step * power;
+}
+
+/** Where a bucket ends: where the next begins; the last is as long as the one before. */
+export function bucketEnd(buckets: readonly string[], at: number): string {
+  const next = buckets[at + 1];
+  if (next !== undefined) return next;
+  const start = Date.parse(buckets[at] ?? '');
+  return new Date(start + bucketMs(buckets)).toISOString();
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How long the buckets are, as far as it can be seen. */
+export function bucketMs(buckets: readonly string[]): number {
+  const [first, second] = buckets.slice(-2);
+  return first === undefined || second === undefined ? HOUR_MS : Date.parse(second) - Date.parse(first);
+}
+
+/** `21 Nov`, where buckets are days; else `21 Nov, 14:00`: in the account's zone, by which its days begin. */
+export function bucketLabel(buckets: readonly string[], at: number, timeZone: string): string {
+  // A day is 23 hours long where clocks go forward.
+  const isDay = bucketMs(buckets) >= 23 * HOUR_MS;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    timeZone,
+    ...(isDay ? {} : { hour: '2-digit', minute: '2-digit' }),
+  });
+  return format.format(new Date(buckets[at] ?? ''));
+}

@@ -1,0 +1,43 @@
+/** Owns how the providers are: in words, with the calls that show it. */
+import { Link } from '@tanstack/react-router';
+import { share, shortNumber } from '../../lib/numbers.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Panel } from '../../ui/page.tsx';
+import type { Overview } from './overview.ts';
+
+type Provider = Overview['providers'][number];
+
+const TONES: Readonly<Record<Provider['state'], Tone>> = { healthy: 'good', failing: 'bad', idle: 'neutral' };
+
+export function ProviderPanel({
+  providers,
+  leads,
+}: {
+  readonly providers: readonly Provider[];
+  readonly leads: boolean;
+}) {
+  return (
+    <Panel className="flex flex-col gap-2 p-4">
+      <div className="flex items-baseline justify-between gap-3">
+        <h2 className="font-medium">Providers</h2>
+        {leads && (
+          <Link to="/app/providers" className="text-sm text-accent underline-offset-2 hover:underline">
+            All
+          </Link>
+        )}
+      </div>
+      {providers.length === 0 && <p className="text-ink-2">No provider is configured.</p>}
+      <ul className="flex flex-col">
+        {providers.map(({ name, state, calls, errors }) => (
+          <li key={name} className="flex min-h-8 items-center gap-3">
+            <span className="min-w-0 flex-1 truncate">{name}</span>
+            <span className="figures text-sm text-ink-3">
+              {calls === 0 ? 'no calls' : `${shortNumber(calls)} calls, ${share(errors, calls)} failed`}
+            </span>
+            <Badge tone={TONES[state]}>{state}</Badge>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
