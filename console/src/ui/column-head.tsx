@@ -43,6 +43,7 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
         column.wideOnly === true && 'max-md:hidden',
       )}
     >
+      {column.head === '' && <span className="sr-only">What can be done</span>}
       {column.sortBy === undefined ? (
         column.head
       ) : (

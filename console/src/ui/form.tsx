@@ -21,7 +21,10 @@ interface FormProps {
 export function Form({ id, label, error, members, onSubmit, takesFocus = true, children, foot }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (takesFocus) ref.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    const first = takesFocus ? ref.current?.querySelector<HTMLElement>('input:not(:read-only), input:is([type=radio], [type=checkbox]), select, textarea') : null;
+    // A dialog is opened after what is in it was made, and gives the focus to what has this mark.
+    first?.setAttribute('autofocus', '');
+    first?.focus();
   }, [takesFocus]);
   useEffect(() => {
     if (error !== null) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();

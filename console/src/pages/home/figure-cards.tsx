@@ -20,6 +20,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       {METRICS.map((metric) => {
         const changed = change(sums, before, metric);
+        const about = detail(overview, metric);
         const values = series.map((one) => barValue(one, metric));
         return (
           <button
@@ -42,10 +43,14 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
                 />
               </span>
             </span>
-            <span className="figures text-sm text-ink-3">
-              {[detail(overview, metric), changed === null ? null : changed].filter((one) => one !== null).join(' · ')}
-              <span className="sr-only">{changed === null ? '' : `, against the ${rangeWords} before`}</span>
-              {'\u00a0'}
+            <span className="figures flex min-h-4 flex-wrap gap-x-2 text-sm text-ink-3 *:whitespace-nowrap">
+              {about !== null && <span>{about}</span>}
+              {changed !== null && (
+                <span>
+                  {changed}
+                  <span className="max-xl:sr-only"> on the {rangeWords} before</span>
+                </span>
+              )}
             </span>
           </button>
         );

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
-import { seriesColor } from '../../lib/series-color.ts';
+import { seriesColors } from '../../lib/series-color.ts';
 import { type CurrentAccount, useAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
@@ -50,7 +50,7 @@ export default function HomePage() {
   return (
     <Page
       title="Home"
-      lead={`How ${account.account} is doing.`}
+      lead={`Spend, traffic and health of the account ${account.account}.`}
       filters={
         <Segmented
           label="Time"
@@ -85,11 +85,12 @@ interface ContentProps {
 
 function Content({ overview, account, metric, rangeWords, onMetric }: ContentProps) {
   const { models, keys, sums, providers } = overview;
+  const colors = seriesColors(models.map(({ model }) => model));
   const mayLogs = account.may('logs.read');
   return (
     <>
       <FigureCards overview={overview} chosen={metric} rangeWords={rangeWords} onChoose={onMetric} />
-      <div className="grid min-w-0 items-start gap-3 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+      <div className="grid min-w-0 gap-3 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
         <Panel>
           <TrendChart
             overview={overview}
@@ -113,7 +114,7 @@ function Content({ overview, account, metric, rangeWords, onMetric }: ContentPro
             requests,
             cost_nano_usd,
             to: mayLogs ? { path: '/app/logs', search: { model } } : null,
-            color: seriesColor(model),
+            color: colors.get(model) ?? 'var(--chart-rest)',
           }))}
         />
         <Ranking

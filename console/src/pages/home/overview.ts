@@ -43,7 +43,7 @@ export function figure(sums: Sums, metric: Metric): string {
   return shortNumber(sums[metric]);
 }
 
-/** Against the time before: `+12 %`, `−3 %`, `×14`, `as before`. Null: nothing to compare with. */
+/** Against the time before: `+12 %`, `−3 %`, `×14`, `±0 %`. Null: nothing to compare with. */
 export function change(now: Sums, before: Sums, metric: Metric): string | null {
   const [one, other] =
     metric === 'cost'
@@ -54,7 +54,7 @@ export function change(now: Sums, before: Sums, metric: Metric): string | null {
   // Half a percent up: rounded, not cut.
   const percent = Number(((one - other) * 1000n) / other) / 10;
   const rounded = Math.round(percent);
-  if (rounded === 0) return 'as before';
+  if (rounded === 0) return '±0 %';
   return `${rounded > 0 ? '+' : '−'}${Math.abs(rounded)} %`;
 }
 

@@ -41,14 +41,14 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
   }
 
   return (
-    <figure className="flex min-w-0 flex-col gap-3 p-4">
+    <figure className="flex h-full min-w-0 flex-col gap-3 p-4">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4">
         <span className="font-medium">{METRIC_NAMES[metric]}</span>
         <span className="figures text-sm text-ink-2">
           {read === null ? `${rangeWords} together` : bucketLabel(buckets, read, timeZone)}: {words(shown)}
         </span>
       </figcaption>
-      <div className="relative h-44">
+      <div className="relative ml-14 min-h-44 flex-1">
         <Scale top={top} metric={metric} />
         {metric === 'ttfb' && <Line values={values} top={top} />}
         <ul
@@ -85,7 +85,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
           ))}
         </ul>
       </div>
-      <p aria-hidden="true" className="figures flex justify-between text-sm text-ink-3">
+      <p aria-hidden="true" className="figures ml-14 flex justify-between text-sm text-ink-3">
         {[0, Math.floor((buckets.length - 1) / 2), buckets.length - 1].map((index, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: three places, whatever stands there
           <span key={place}>{buckets.length === 0 ? '' : bucketLabel(buckets, index, timeZone)}</span>
@@ -170,7 +170,9 @@ function Scale({ top, metric }: { readonly top: number; readonly metric: Metric 
         <div key={value} className="absolute inset-x-0 border-t border-line" style={{ top: `${index * 50}%` }}>
           {/* Half a call is no number of calls. */}
           {(metric === 'cost' || metric === 'ttfb' || Number.isInteger(value)) && (
-            <span className="figures absolute top-0.5 left-0 text-xs text-ink-3">{text(value)}</span>
+            <span className="figures absolute -top-2 right-full mr-2 text-xs whitespace-nowrap text-ink-3">
+              {text(value)}
+            </span>
           )}
         </div>
       ))}

@@ -1,5 +1,5 @@
 /** Owns the table of the members and what can be done with each. */
-import { MoreHorizontal } from 'lucide-react';
+import { Lock, MoreHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
@@ -120,6 +120,18 @@ interface ActsProps {
 }
 
 function Acts({ member, lock, onChange, onRemove }: ActsProps) {
+  if (lock !== null) {
+    return (
+      <IconButton
+        label={`Why ${member.name} cannot be changed`}
+        title={lock}
+        className="size-6"
+        onClick={() => toast({ text: lock })}
+      >
+        <Lock size={13} />
+      </IconButton>
+    );
+  }
   return (
     <Menu
       trigger={
@@ -128,11 +140,8 @@ function Acts({ member, lock, onChange, onRemove }: ActsProps) {
         </IconButton>
       }
     >
-      {lock !== null && <p className="max-w-56 px-2 py-1 text-sm text-ink-2">{lock}</p>}
-      <MenuItem disabled={lock !== null} onSelect={onChange}>
-        Change the rights…
-      </MenuItem>
-      <MenuItem danger disabled={lock !== null} onSelect={onRemove}>
+      <MenuItem onSelect={onChange}>Change the rights…</MenuItem>
+      <MenuItem danger onSelect={onRemove}>
         Remove from the account…
       </MenuItem>
     </Menu>
