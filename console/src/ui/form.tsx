@@ -3,6 +3,9 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import type { ApiError } from '../lib/api.ts';
 import { ErrorNote } from './error-note.tsx';
 
+/** Not a field that is only shown. */
+const FILLABLE = 'input:not([readonly]), select, textarea';
+
 interface FormProps {
   /** Joins it to a button that stands elsewhere, such as the foot of a dialog. */
   readonly id?: string;
@@ -21,7 +24,7 @@ interface FormProps {
 export function Form({ id, label, error, members, onSubmit, takesFocus = true, children, foot }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    const first = takesFocus ? ref.current?.querySelector<HTMLElement>('input:not(:read-only), input:is([type=radio], [type=checkbox]), select, textarea') : null;
+    const first = takesFocus ? ref.current?.querySelector<HTMLElement>(FILLABLE) : null;
     // A dialog is opened after what is in it was made, and gives the focus to what has this mark.
     first?.setAttribute('autofocus', '');
     first?.focus();

@@ -48,7 +48,7 @@ export function FigureCards({ overview, chosen, rangeWords, onChoose }: FigureCa
               {changed !== null && (
                 <span>
                   {changed}
-                  <span className="max-xl:sr-only"> on the {rangeWords} before</span>
+                  <span className="max-xl:sr-only"> on {rangeWords} before</span>
                 </span>
               )}
             </span>

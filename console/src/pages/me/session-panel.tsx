@@ -27,12 +27,12 @@ export function SessionPanel({ sessions }: { readonly sessions: readonly Session
       ),
     },
     { id: 'address', head: 'Address', cell: ({ address }) => <code>{address ?? 'unknown'}</code>, wideOnly: true },
-    { id: 'seen', head: 'Last seen', cell: ({ seen_at }) => <When at={seen_at} />, width: 120 },
+    { id: 'seen', head: 'Last seen', cell: ({ seen_at }) => <When at={seen_at} />, width: 90 },
     { id: 'expires', head: 'Ends', cell: ({ expires_at }) => <When at={expires_at} />, width: 120, wideOnly: true },
     {
       id: 'acts',
       head: '',
-      width: 72,
+      width: 64,
       cell: (session) =>
         session.this ? null : (
           <Button

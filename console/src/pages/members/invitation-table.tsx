@@ -35,6 +35,7 @@ export function InvitationTable({ account, invitations }: InvitationTableProps) 
       cell: ({ expires_at }) => <When at={expires_at} />,
       sortBy: ({ expires_at }) => expires_at,
       width: 120,
+      wideOnly: true,
     },
     ...(account.may('members.write')
       ? [

@@ -72,6 +72,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
       cell: ({ seen_at }) => <When at={seen_at} />,
       sortBy: ({ seen_at }) => seen_at ?? '',
       width: 120,
+      wideOnly: true,
     },
     ...(account.may('members.write')
       ? [
