@@ -10,6 +10,7 @@ import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
+import { Qr } from '../../ui/qr.tsx';
 import { grouped } from './grouped.ts';
 
 type Enrolment = Reply<'POST /me/totp'>;
@@ -86,11 +87,14 @@ function FirstCode({ enrolment, onOn, onClose }: FirstCodeProps) {
         onSubmit={() => confirm.mutate({ body: { code: code.replaceAll(/\s/g, '') } }, { onSuccess: onOn })}
       >
         <p className="text-read">
-          In the app, add an account by its key and paste this one.{' '}
+          Scan this with the app, or add an account there by the key below it.{' '}
           <a href={enrolment.uri} className="text-accent underline underline-offset-2">
             Open the app on this device
           </a>
         </p>
+        <div className="self-center">
+          <Qr text={enrolment.uri} label="The key below as a QR code" />
+        </div>
         <CodeBlock text={grouped(enrolment.secret)} what="key" wraps />
         <TextField
           label="Code"
