@@ -35,8 +35,8 @@ export const usd = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'US dollars as a de
 export const time = z.iso.datetime();
 export const id = z.string().min(1).max(128);
 /** Names that people give. */
-export const givenName = z.string().trim().min(1).max(100);
-export const email = z.email().max(254);
+export const givenName = z.string().trim().min(1, 'give a name').max(100, 'at most 100 characters');
+export const email = z.email('expected an e-mail address, such as ada@example.com').max(254, 'at most 254 characters');
 export const nothing = z.object({});
 
 /** How far a page of a list reached; null: there is no more. Opaque. */
