@@ -7,7 +7,13 @@ import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
-export function CodeStep({ onBack }: { readonly onBack: () => void }) {
+interface CodeStepProps {
+  readonly onBack: () => void;
+  /** No sign-in waits for a code any more; the session's state says so soon after. */
+  readonly onLate: () => void;
+}
+
+export function CodeStep({ onBack, onLate }: CodeStepProps) {
   const [code, setCode] = useState('');
   const [byRecovery, setByRecovery] = useState(false);
   const check = useAct('POST /sign-in/code');
@@ -19,7 +25,15 @@ export function CodeStep({ onBack }: { readonly onBack: () => void }) {
       error={check.error}
       members={['code']}
       onSubmit={() =>
-        check.mutate({ body: { code: code.replaceAll(/\s/g, '') } }, { onSuccess: () => forgetSession() })
+        check.mutate(
+          { body: { code: code.replaceAll(/\s/g, '') } },
+          {
+            onSuccess: () => forgetSession(),
+            onError: ({ code: reason }) => {
+              if (reason === 'signed_out') onLate();
+            },
+          },
+        )
       }
       foot={
         <div className="flex flex-col gap-2">

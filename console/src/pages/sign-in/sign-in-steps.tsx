@@ -1,17 +1,26 @@
 /** Owns which step of the way in is shown. What comes after the last one is the place's business where it stands. */
 import { useState } from 'react';
 import type { Session } from '../../lib/session.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { CodeStep } from './code-step.tsx';
 import { PasswordStep } from './password-step.tsx';
 
 export function SignInSteps({ session, emailGiven }: { readonly session: Session; readonly emailGiven?: string }) {
   const [wantsOther, setWantsOther] = useState(false);
-  if (session.state === 'second_factor' && !wantsOther) return <CodeStep onBack={() => setWantsOther(true)} />;
+  const [isLate, setIsLate] = useState(false);
+  if (session.state === 'second_factor' && !wantsOther)
+    return <CodeStep onBack={() => setWantsOther(true)} onLate={() => setIsLate(true)} />;
   return (
-    <PasswordStep
-      session={session}
-      {...(emailGiven === undefined ? {} : { emailGiven })}
-      onStepped={() => setWantsOther(false)}
-    />
+    <>
+      {isLate && <ErrorNote error={new Error('The sign-in waited too long for its code. Begin again.')} />}
+      <PasswordStep
+        session={session}
+        {...(emailGiven === undefined ? {} : { emailGiven })}
+        onStepped={() => {
+          setWantsOther(false);
+          setIsLate(false);
+        }}
+      />
+    </>
   );
 }
