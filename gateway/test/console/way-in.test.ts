@@ -1,0 +1,127 @@
+/** The way in as people take it, in a real browser on a real gateway: set-up, second factor, invitation, removal, sign-in. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER, launchBrowser, newVisitor, type Visitor } from './browser.ts';
+import { timeCode } from './time-code.ts';
+
+setDefaultTimeout(120_000);
+
+const PASSWORD = 'correct horse battery';
+let gateway: RunningGateway;
+let browser: Browser;
+let owner: Visitor;
+const recoveryCodes: string[] = [];
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  gateway = await startGateway();
+  browser = await launchBrowser();
+  owner = await newVisitor(browser);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const on = test.skipIf(!HAS_BROWSER);
+
+async function expectSound(visitor: Visitor): Promise<void> {
+  expect(await visitor.findBarriers()).toEqual([]);
+  expect(visitor.faults).toEqual([]);
+}
+
+on('nobody owns it: the page says how to get a link (needs Linux on x64 for the browser)', async () => {
+  const { page } = owner;
+  await page.goto(`${gateway.url}/app/usage`);
+  await page.getByText('bin/tollgate setup-link').waitFor();
+  await expectSound(owner);
+});
+
+on('the link makes the owner; what is wrong is said at its field (needs Linux on x64 for the browser)', async () => {
+  const { page } = owner;
+  const link = /\S+\/app\/setup\?token=\S+/.exec(gateway.stdout())?.[0] ?? '';
+  await page.goto(link);
+  await page.getByLabel('Name').fill('Ada Lovelace');
+  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('short');
+  await page.keyboard.press('Enter');
+  await page.getByText('At least 12 characters', { exact: true }).waitFor();
+  await expectSound(owner);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Create a key and call demo' }).waitFor();
+  await expectSound(owner);
+  await page.goto(link);
+  await page.getByText('This console is set up').waitFor();
+});
+
+on('a second factor is set up by its code (needs Linux on x64 for the browser)', async () => {
+  const { page } = owner;
+  await page.goto(`${gateway.url}/app/me`);
+  await page.getByRole('button', { name: 'Set up…' }).click();
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('The key below as a QR code').waitFor();
+  await expectSound(owner);
+  await page.keyboard.type(timeCode(await page.locator('dialog pre').innerText(), Date.now()));
+  await page.keyboard.press('Enter');
+  await page.getByText('The second factor is on').waitFor();
+  recoveryCodes.push(...(await page.getByRole('list', { name: 'Recovery codes' }).locator('li').allInnerTexts()));
+  expect(recoveryCodes.length).toBeGreaterThanOrEqual(8);
+  await page.getByRole('button', { name: 'I have kept the codes' }).click();
+  await expectSound(owner);
+});
+
+on('somebody invited comes in, and is out when removed (needs Linux on x64 for the browser)', async () => {
+  const { page } = owner;
+  await page.goto(`${gateway.url}/app/members`);
+  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await page.keyboard.type('grace@example.com');
+  await page.keyboard.press('Enter');
+  await page.getByText('Hand over this link').waitFor();
+  const link = await page.locator('dialog pre').innerText();
+  await page.getByRole('button', { name: 'I have the link' }).click();
+  await page.getByText('Invited, not here yet').waitFor();
+  await expectSound(owner);
+
+  const guest = await newVisitor(browser);
+  await guest.page.goto(link);
+  await guest.page.getByLabel('Name').fill('Grace Hopper');
+  await guest.page.getByLabel('Password', { exact: true }).fill('another long password');
+  await expectSound(guest);
+  await guest.page.keyboard.press('Enter');
+  await guest.page.waitForURL(/\/app\?account=default$/);
+
+  await page.reload();
+  await page.getByRole('button', { name: 'What to do with Grace Hopper' }).click();
+  await page.getByRole('menuitem', { name: 'Remove from the account…' }).click();
+  await expectSound(owner);
+  await page.getByRole('button', { name: 'Remove now' }).click();
+  await page.getByText('Grace Hopper is no member of default any more.').waitFor();
+  await guest.page.goto(link);
+  await guest.page.getByText('This invitation does not work').waitFor();
+  await guest.page.goto(`${gateway.url}/app/members`);
+  await guest.page.getByRole('heading', { name: /Sign in|member of no account/ }).waitFor();
+  await expectSound(guest);
+});
+
+on(
+  'signing in takes password and recovery code, and leads to the page asked for (needs Linux on x64 for the browser)',
+  async () => {
+    const { page } = owner;
+    await page.getByRole('button', { name: 'Ada Lovelace', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await expectSound(owner);
+    await page.getByLabel('E-mail').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await expectSound(owner);
+    await page.keyboard.type(recoveryCodes[0] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+    await expectSound(owner);
+  },
+);
