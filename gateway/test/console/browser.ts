@@ -1,13 +1,11 @@
 /** Owns a real browser for tests of the console's pages, and what it held against them: faults, broken policy, accessibility. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
+import axe from 'axe-core';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
 
 /** The browser comes from npm for this system alone. */
 export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WAIT_MS = 15_000;
 
 export interface Visitor {
@@ -48,7 +46,7 @@ export async function newVisitor(browser: Browser): Promise<Visitor> {
     page,
     faults,
     async findBarriers() {
-      await evaluate(`${readFileSync(AXE, 'utf8')};0`);
+      await evaluate(`${axe.source};0`);
       const found = await evaluate(
         "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))",
       );

@@ -94,7 +94,7 @@ export function bucketEnd(buckets: readonly string[], at: number): string {
 const HOUR_MS = 3_600_000;
 
 /** How long the buckets are, as far as it can be seen. */
-export function bucketMs(buckets: readonly string[]): number {
+function bucketMs(buckets: readonly string[]): number {
   const [first, second] = buckets.slice(-2);
   return first === undefined || second === undefined ? HOUR_MS : Date.parse(second) - Date.parse(first);
 }
