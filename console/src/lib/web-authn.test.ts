@@ -1,3 +1,4 @@
+/** Checks that WebAuthn's bytes and its JSON become each other; no browser is asked. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { creationOptions, credentialJson, fromBase64Url, requestOptions, toBase64Url } from './web-authn.ts';

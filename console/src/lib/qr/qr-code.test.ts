@@ -1,3 +1,4 @@
+/** Holds the QR encoder to the examples that the standard and its explanations publish, and to a code that a reader read. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { codeWords } from './code-words.ts';

@@ -1,3 +1,4 @@
+/** Checks that snippets say what is meant, also to a real shell. */
 import { describe, expect, test } from 'bun:test';
 import { CLIENTS, renderSnippet } from './snippets.ts';
 

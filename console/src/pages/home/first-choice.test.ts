@@ -1,3 +1,4 @@
+/** Checks which model and workspace the first call takes. */
 import { expect, test } from 'bun:test';
 import { chooseModel, chooseWorkspace } from './first-choice.ts';
 

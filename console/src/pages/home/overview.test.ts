@@ -1,3 +1,4 @@
+/** Checks the figures of the home page: what they say, how they changed, how bars and their names are made. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {

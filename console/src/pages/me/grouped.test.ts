@@ -1,3 +1,4 @@
+/** Checks how a secret is split. */
 import { expect, test } from 'bun:test';
 import { grouped } from './grouped.ts';
 

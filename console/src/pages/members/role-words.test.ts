@@ -1,3 +1,4 @@
+/** Holds the words about roles to the gateway's own table, and who may change whom. */
 import { describe, expect, test } from 'bun:test';
 import {
   type PERMISSIONS,

@@ -3,12 +3,12 @@ import { useSearch } from '@tanstack/react-router';
 import type { Session } from '../../lib/session.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { serviceRefusal } from './service-refusal.ts';
+import { oidcRefusal } from './oidc-refusal.ts';
 import { SignInSteps } from './sign-in-steps.tsx';
 
 export default function SignInPage({ session }: { readonly session: Session }) {
   const { error } = useSearch({ strict: false }) as { error?: string };
-  const refusal = serviceRefusal(error);
+  const refusal = oidcRefusal(error);
   const isSecond = session.state === 'second_factor';
   return (
     <OpenFrame

@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** For the `error` of the address; null: there is none. What is not known is named, to be looked up in the gateway's log. */
-export function serviceRefusal(error: string | undefined): string | null {
+export function oidcRefusal(error: string | undefined): string | null {
   if (error === undefined || error === '') return null;
   const known = REASONS[error.toLowerCase().replaceAll(/[^a-z]+/g, '_')];
   return known ?? `The sign-in by the other service failed (${error}). Try again, or sign in another way.`;

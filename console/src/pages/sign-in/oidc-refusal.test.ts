@@ -1,0 +1,15 @@
+/** Checks the words for a sign-in by another service that failed. */
+import { expect, test } from 'bun:test';
+import { oidcRefusal } from './oidc-refusal.ts';
+
+test('no error, no words', () => {
+  expect(oidcRefusal(undefined)).toBeNull();
+  expect(oidcRefusal('')).toBeNull();
+});
+test('known reasons have words, however they are written', () => {
+  expect(oidcRefusal('signup_disabled')).toContain('invitation');
+  expect(oidcRefusal('signup disabled')).toBe(oidcRefusal('signup_disabled') as string);
+});
+test('an unknown reason is named', () => {
+  expect(oidcRefusal('odd_thing')).toContain('(odd_thing)');
+});
