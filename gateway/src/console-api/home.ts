@@ -29,7 +29,8 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
       const nowMs = parts.nowMs();
       const fromMs = nowMs - lengthMs;
       const iso = (atMs: number) => new Date(atMs).toISOString();
-      const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, parts.timeZoneOf(account));
+      const timeZone = parts.timeZoneOf(account);
+      const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, timeZone);
       const ask = askerOf(parts, tenancy);
       const isWhole = workspaces === null;
       const [models, before, keys, providers, lately, budget, balance] = await Promise.all([
@@ -46,6 +47,7 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
       return {
         sums: renderSums(sums),
         before: renderSums(before.total.sums),
+        time_zone: timeZone,
         buckets: buckets.map(iso),
         series: renderBuckets(models.total.buckets),
         models: models.groups

@@ -72,8 +72,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
                 onBlur={() => setRead(null)}
                 onPointerEnter={() => setRead(index)}
                 className={classNames(
-                  'flex h-full items-end rounded-sm outline-offset-[-2px]',
-                  buckets.length <= 60 ? 'px-[8%]' : 'px-px',
+                  'flex h-full items-end rounded-sm px-[8%] outline-offset-[-2px]',
                   read === index && 'bg-hover',
                 )}
               >
