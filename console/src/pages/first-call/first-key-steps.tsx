@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { ClientSnippet } from './client-snippet.tsx';
+import { SnippetChoice } from '../keys/snippet-choice.tsx';
 import { FirstRequest } from './first-request.tsx';
 import { Step } from './steps.tsx';
 import { TestResult } from './test-result.tsx';
@@ -68,7 +68,7 @@ export function FirstKeySteps({
               <p className="text-ink-2">Your key. It is shown this once; keep it where you keep passwords.</p>
               <CodeBlock text={key.secret} what="key" wraps />
             </div>
-            <ClientSnippet fill={{ url, key: key.secret, model }} />
+            <SnippetChoice first="curl" fill={{ url, key: key.secret, model }} />
             <FirstRequest account={account} keyId={key.id} exceptRequestId={outcome.requestId} />
             {onward}
           </>

@@ -6,9 +6,9 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
-import { ClientSnippet } from '../first-call/client-snippet.tsx';
 import { FirstKeySteps } from '../first-call/first-key-steps.tsx';
 import { Steps } from '../first-call/steps.tsx';
+import { SnippetChoice } from '../keys/snippet-choice.tsx';
 import { chooseModel, chooseWorkspace } from './first-choice.ts';
 
 interface FirstRunProps {
@@ -67,7 +67,7 @@ export function FirstRun({ account, hasKeys, onBegin, onDone }: FirstRunProps) {
           Put the key in place of <code>tg_YOUR_KEY</code>. Clients of both formats work with nothing but this address
           and a key.
         </p>
-        <ClientSnippet fill={{ url, key: 'tg_YOUR_KEY', model }} />
+        <SnippetChoice first="curl" fill={{ url, key: 'tg_YOUR_KEY', model }} />
       </Section>
     </div>
   );

@@ -5,8 +5,14 @@ import { SNIPPETS } from '../../snippets/snippets.ts';
 import { classNames } from '../../ui/class-names.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 
-export function SnippetChoice({ fill }: { readonly fill: Fill }) {
-  const [id, setId] = useState(SNIPPETS[0]?.id);
+interface SnippetChoiceProps {
+  readonly fill: Fill;
+  /** The id of the snippet to begin with; left out: the first of the list. */
+  readonly first?: string;
+}
+
+export function SnippetChoice({ fill, first }: SnippetChoiceProps) {
+  const [id, setId] = useState(first ?? SNIPPETS[0]?.id);
   const snippet = SNIPPETS.find((one) => one.id === id);
   return (
     <section aria-label="Snippets" className="flex flex-col gap-2">
