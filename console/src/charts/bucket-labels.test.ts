@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'bun:test';
+import { bucketLabels, spanTimes } from './bucket-labels.ts';
+
+describe('bucketLabels', () => {
+  test('hours show the date where a day of the zone begins', () => {
+    const labels = bucketLabels(['2026-11-20T22:00:00Z', '2026-11-20T23:00:00Z'], 'hour', 'Europe/Berlin');
+    expect(labels.map(({ short }) => short)).toEqual(['23:00', '21 Nov']);
+    expect(labels[0]?.full).toBe('20 Nov, 23:00');
+  });
+  test('days are called by the zone’s date', () => {
+    expect(bucketLabels(['2026-11-20T23:00:00Z'], 'day', 'Europe/Berlin')[0]).toEqual({
+      short: '21 Nov',
+      full: 'Sat, 21 Nov 2026',
+    });
+  });
+});
+
+describe('spanTimes', () => {
+  const buckets = ['2026-11-20T00:00:00Z', '2026-11-20T01:00:00Z', '2026-11-20T02:00:00Z'];
+  test('ends where the next bucket begins', () => {
+    expect(spanTimes(buckets, { first: 0, last: 1 }, 'hour', '2026-11-20T02:30:00Z')).toEqual({
+      from: '2026-11-20T00:00:00Z',
+      to: '2026-11-20T02:00:00Z',
+    });
+  });
+  test('the last one ends with the range', () => {
+    expect(spanTimes(buckets, { first: 2, last: 2 }, 'hour', '2026-11-20T02:30:00Z')?.to).toBe('2026-11-20T02:30:00.000Z');
+  });
+  test('columns that are gone after a reload are no span', () => {
+    expect(spanTimes(buckets, { first: 2, last: 7 }, 'hour', '2026-11-20T02:30:00Z')).toBeNull();
+  });
+});

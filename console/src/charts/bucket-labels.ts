@@ -1,0 +1,40 @@
+/** Owns how the buckets of a chart are called, in the account's time zone. */
+
+export type Step = 'minute' | 'hour' | 'day';
+
+export interface BucketLabel {
+  /** Under the chart: `21 Nov`, `14:00`. */
+  readonly short: string;
+  /** In words: `21 Nov 2026, 14:00`. */
+  readonly full: string;
+}
+
+/** A label for each bucket. Hours and minutes show the date where a day begins. Throws RangeError for an unknown zone. */
+export function bucketLabels(buckets: readonly string[], step: Step, timeZone: string): BucketLabel[] {
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
+  const wholeDay = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  return buckets.map((iso) => {
+    const at = new Date(iso);
+    if (step === 'day') return { short: day.format(at), full: wholeDay.format(at) };
+    const time = clock.format(at);
+    return { short: time === '00:00' ? day.format(at) : time, full: `${day.format(at)}, ${time}` };
+  });
+}
+
+const STEP_MS: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** Where the columns `first` to `last` begin and end; the last bucket of all ends with the range. */
+export function spanTimes(
+  buckets: readonly string[],
+  span: { readonly first: number; readonly last: number },
+  step: Step,
+  rangeEnd: string,
+): { from: string; to: string } | null {
+  const from = buckets[span.first];
+  const last = buckets[span.last];
+  if (from === undefined || last === undefined) return null;
+  const next = buckets[span.last + 1];
+  const end = Math.min(Date.parse(last) + STEP_MS[step], Math.max(Date.parse(rangeEnd), Date.parse(last) + 1));
+  return { from, to: next ?? new Date(end).toISOString() };
+}

@@ -1,0 +1,186 @@
+/**
+ * Owns a chart of columns over time: what is under the pointer, what is dragged over, and the keys that reach every point. The
+ * canvas is `plot.ts`'s; the same numbers stand in a table, which is the page's.
+ */
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
+import type { BucketLabel } from './bucket-labels.ts';
+import { ChartTip } from './chart-tip.tsx';
+import { drawPlot, type PlotPlace } from './plot.ts';
+import { columnAt, nearestSeries, type Series, type Span, seriesAt, spanOf, stackUp } from './stack.ts';
+import { useThemeName } from './use-theme-name.ts';
+
+interface ColumnChartProps {
+  /** What it shows: "Cost by model". */
+  readonly label: string;
+  readonly shape: 'bars' | 'lines';
+  readonly series: readonly Series[];
+  readonly labels: readonly BucketLabel[];
+  readonly axisText: (value: number) => string;
+  readonly amountText: (series: number, column: number) => string;
+  /** The whole column; null: its pieces do not add up. */
+  readonly sumText: ((column: number) => string) | null;
+  /** A click on a piece, or Enter on it. */
+  readonly onPick?: (series: number) => void;
+  readonly selected: Span | null;
+  readonly onSelect: (span: Span | null) => void;
+  readonly height?: number;
+  readonly hasAxes?: boolean;
+}
+
+const DRAG_MIN_PX = 4;
+
+export function ColumnChart({
+  label,
+  shape,
+  series,
+  labels,
+  axisText,
+  amountText,
+  sumText,
+  onPick,
+  selected,
+  onSelect,
+  height = 260,
+  hasAxes = true,
+}: ColumnChartProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLDivElement>(null);
+  const theme = useThemeName();
+  const [place, setPlace] = useState<PlotPlace | null>(null);
+  const [column, setColumn] = useState<number | null>(null);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const press = useRef<{ readonly column: number; readonly x: number; dragged: boolean } | null>(null);
+  const anchor = useRef<number | null>(null);
+  const count = labels.length;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read while drawing
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null) return;
+    const given = { series, shape, labels: labels.map(({ short }) => short), axisText, height, hasAxes };
+    const plot = drawPlot(element, given, element.clientWidth, setPlace);
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [series, shape, labels, axisText, height, hasAxes, theme]);
+
+  function locate(event: PointerEvent<HTMLElement>): { column: number | null; piece: number | null; x: number } {
+    const box = event.currentTarget.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const at = columnAt(Math.max(0, Math.min(box.width, x)), box.width, count);
+    if (at === null || place === null) return { column: null, piece: null, x };
+    const value = (1 - (event.clientY - box.top) / box.height) * place.most;
+    const piece = shape === 'bars' ? seriesAt(stackUp(series), at, value) : nearestSeries(series, at, value);
+    return { column: at, piece, x };
+  }
+
+  function onPointerDown(event: PointerEvent<HTMLElement>): void {
+    const { column: at, x } = locate(event);
+    if (event.button !== 0 || at === null) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    press.current = { column: at, x, dragged: false };
+  }
+  function onPointerMove(event: PointerEvent<HTMLElement>): void {
+    const { column: at, piece, x } = locate(event);
+    setColumn(at);
+    setChosen(piece);
+    const begun = press.current;
+    if (begun === null || at === null || (!begun.dragged && Math.abs(x - begun.x) < DRAG_MIN_PX)) return;
+    begun.dragged = true;
+    onSelect(spanOf(begun.column, at));
+  }
+  function onPointerUp(event: PointerEvent<HTMLElement>): void {
+    const begun = press.current;
+    press.current = null;
+    if (begun === null || begun.dragged) return;
+    const { piece } = locate(event);
+    if (selected !== null) onSelect(null);
+    else if (piece !== null) onPick?.(piece);
+  }
+
+  function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
+    const at = column ?? 0;
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: count - 1 }[event.key];
+    if (to !== undefined) {
+      const next = Math.max(0, Math.min(count - 1, column === null ? 0 : to));
+      if (event.shiftKey) {
+        anchor.current ??= at;
+        onSelect(spanOf(anchor.current, next));
+      } else anchor.current = null;
+      setColumn(next);
+    } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      const step = event.key === 'ArrowUp' ? 1 : -1;
+      setChosen((known) => (known === null ? 0 : (known + step + series.length) % series.length));
+    } else if (event.key === 'Enter' && chosen !== null) onPick?.(chosen);
+    else if (event.key === 'Escape' && selected !== null) onSelect(null);
+    else return;
+    event.preventDefault();
+  }
+
+  const inSight = column !== null && column < count ? column : null;
+  const columnPx = place === null || count === 0 ? 0 : place.width / count;
+  return (
+    <div ref={frame} className="relative min-w-0" style={{ height }}>
+      <div ref={canvas} aria-hidden="true" className="absolute inset-0 overflow-hidden" />
+      {place !== null && count > 0 && (
+        <div
+          role="slider"
+          tabIndex={0}
+          aria-label={`${label}. Arrow keys go from column to column, up and down from series to series; Enter filters; with Shift a range is selected.`}
+          aria-valuemin={0}
+          aria-valuemax={count - 1}
+          aria-valuenow={inSight ?? 0}
+          aria-valuetext={columnWords(inSight ?? 0)}
+          onPointerDown={onPointerDown}
+          onPointerMove={onPointerMove}
+          onPointerUp={onPointerUp}
+          onPointerLeave={() => setColumn(null)}
+          onBlur={() => setColumn(null)}
+          onKeyDown={onKeyDown}
+          className="absolute cursor-crosshair touch-pan-y"
+          style={{ left: place.left, top: place.top, width: place.width, height: place.height }}
+        >
+          {selected !== null && (
+            <div
+              className="absolute inset-y-0 border-x border-accent bg-accent/10"
+              style={{ left: selected.first * columnPx, width: (selected.last - selected.first + 1) * columnPx }}
+            />
+          )}
+          {inSight !== null && (
+            <div
+              className="absolute inset-y-0 bg-ink/6"
+              style={{ left: inSight * columnPx, width: Math.max(1, columnPx) }}
+            />
+          )}
+        </div>
+      )}
+      {place !== null && inSight !== null && (
+        <ChartTip
+          title={labels[inSight]?.full ?? ''}
+          series={series}
+          column={inSight}
+          chosen={chosen}
+          amountText={amountText}
+          sumText={sumText?.(inSight) ?? null}
+          x={place.left + (inSight + 0.5) * columnPx}
+          width={place.left + place.width}
+        />
+      )}
+    </div>
+  );
+
+  function columnWords(at: number): string {
+    const pieces = series
+      .map((one, index) => ({ one, index }))
+      .filter(({ one }) => (one.values[at] ?? 0) !== 0)
+      .sort((one, other) => Number(other.index === chosen) - Number(one.index === chosen))
+      .map(({ one, index }) => `${one.name} ${amountText(index, at)}`);
+    const sum = sumText === null || pieces.length < 2 ? '' : `, sum ${sumText(at)}`;
+    return `${labels[at]?.full ?? ''}: ${pieces.length === 0 ? 'no calls' : pieces.join(', ')}${sum}`;
+  }
+}

@@ -1,0 +1,66 @@
+/** Owns the arithmetic of a chart of columns: what stands on what, and which column and piece is at a place. Draws nothing. */
+
+export interface Series {
+  readonly name: string;
+  /** A CSS colour, or `var(--…)`. */
+  readonly color: string;
+  /** One for each column; null: nothing was measured there. */
+  readonly values: readonly (number | null)[];
+}
+
+/** The upper edge of each piece, the first series at the bottom. Null where no series has a value. */
+export function stackUp(series: readonly Series[]): (number | null)[][] {
+  const heights: (number | null)[] = (series[0]?.values ?? []).map(() => null);
+  return series.map(({ values }) =>
+    values.map((value, at) => {
+      if (value !== null) heights[at] = (heights[at] ?? 0) + value;
+      return heights[at] ?? null;
+    }),
+  );
+}
+
+/** The column at `x` of a plot `width` wide with `count` columns of the same width; null outside of it. */
+export function columnAt(x: number, width: number, count: number): number | null {
+  if (width <= 0 || count === 0 || x < 0 || x > width) return null;
+  return Math.min(count - 1, Math.floor((x / width) * count));
+}
+
+/** The series whose piece of a column holds `value`; null: above them all. `stacked` is of `stackUp`. */
+export function seriesAt(stacked: readonly (readonly (number | null)[])[], column: number, value: number): number | null {
+  const at = stacked.findIndex((edges, index) => {
+    const upper = edges[column] ?? 0;
+    const lower = index === 0 ? 0 : (stacked[index - 1]?.[column] ?? 0);
+    return upper > lower && value <= upper;
+  });
+  return at === -1 ? null : at;
+}
+
+/** The series whose point of a column is nearest to `value`; null: none has one. */
+export function nearestSeries(series: readonly Series[], column: number, value: number): number | null {
+  let nearest: number | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [at, { values }] of series.entries()) {
+    const own = values[column];
+    if (own === null || own === undefined || Math.abs(own - value) >= least) continue;
+    nearest = at;
+    least = Math.abs(own - value);
+  }
+  return nearest;
+}
+
+/** Columns, from the lesser to the greater. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+export function spanOf(one: number, other: number): Span {
+  return { first: Math.min(one, other), last: Math.max(one, other) };
+}
+
+/** Which columns have their label drawn, so that labels of `labelPx` do not touch. Evenly apart, the first among them. */
+export function labelledColumns(count: number, width: number, labelPx: number): number[] {
+  if (count === 0 || width <= 0) return [];
+  const every = Math.max(1, Math.ceil((count * labelPx) / width));
+  return Array.from({ length: Math.ceil(count / every) }, (_, at) => at * every);
+}

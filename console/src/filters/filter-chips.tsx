@@ -1,0 +1,120 @@
+/** Owns the filters that are set, each with its way out, and adding one by its name and value. */
+import { ListFilter, X } from 'lucide-react';
+import { useId, useState } from 'react';
+import { useFilters } from '../lib/search.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { SelectField, TextField } from '../ui/field.tsx';
+
+export interface FilterKind {
+  /** Its member in the address. */
+  readonly name: string;
+  readonly word: string;
+  /** Values that are known, each with its label where it has one; others can be typed. */
+  readonly known?: readonly (readonly [value: string, label: string | null])[];
+  /** What it can be, where nothing else is allowed. */
+  readonly only?: readonly (readonly [value: string, label: string])[];
+}
+
+export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }) {
+  const [search, change] = useFilters();
+  const [open, setOpen] = useState(false);
+  const set = kinds.filter(({ name }) => search[name] !== undefined);
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-2">
+      {set.map((kind) => (
+        <button
+          key={kind.name}
+          type="button"
+          aria-label={`Take away the filter ${kind.word}: ${search[kind.name]}`}
+          onClick={() => change({ [kind.name]: undefined })}
+          className="group inline-flex h-8 max-w-full items-center gap-1.5 rounded-md border border-accent/40 bg-accent-soft pr-2 pl-2.5 text-accent-strong hover:border-accent"
+        >
+          <span>{kind.word}</span>
+          <span className="max-w-48 truncate font-medium">{labelOf(kind, search[kind.name] ?? '')}</span>
+          <X size={13} aria-hidden="true" className="shrink-0" />
+        </button>
+      ))}
+      <Button icon={<ListFilter size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
+        Filter
+      </Button>
+      {open && <AddFilter kinds={kinds} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+function labelOf(kind: FilterKind, value: string): string {
+  return [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
+}
+
+function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; readonly onClose: () => void }) {
+  const [search, change] = useFilters();
+  const list = useId();
+  const [name, setName] = useState(kinds[0]?.name ?? '');
+  const kind = kinds.find((one) => one.name === name);
+  const [value, setValue] = useState(search[name] ?? '');
+  const asked = value.trim() === '' ? (kind?.only?.[0]?.[0] ?? '') : value.trim();
+  const apply = () => {
+    if (asked === '') return;
+    change({ [name]: asked });
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Filter"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" disabled={asked === ''} onClick={apply}>
+            Set filter
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="grid gap-3 sm:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <SelectField
+          label="What"
+          value={name}
+          onChange={(event) => {
+            setName(event.target.value);
+            setValue(search[event.target.value] ?? '');
+          }}
+        >
+          {kinds.map((one) => (
+            <option key={one.name} value={one.name}>
+              {one.word}
+            </option>
+          ))}
+        </SelectField>
+        {kind?.only === undefined ? (
+          <div>
+            <TextField label="Is" value={value} list={list} autoComplete="off" onChange={(event) => setValue(event.target.value)} />
+            <datalist id={list}>
+              {kind?.known?.map(([known, label]) => (
+                <option key={known} value={known}>
+                  {label ?? known}
+                </option>
+              ))}
+            </datalist>
+          </div>
+        ) : (
+          <SelectField label="Is" value={asked} onChange={(event) => setValue(event.target.value)}>
+            {kind.only.map(([one, label]) => (
+              <option key={one} value={one}>
+                {label}
+              </option>
+            ))}
+          </SelectField>
+        )}
+        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,78 @@
+/** Owns choosing the span of time of a page: presets in one row, and two times of one's own. */
+import { CalendarRange } from 'lucide-react';
+import { useState } from 'react';
+import { useFilters } from '../lib/search.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Segmented } from '../ui/segmented.tsx';
+import { localField, PRESETS, type Preset, rangeText, type TimeRange } from './time-range.ts';
+
+export function RangeChoice({ range }: { readonly range: TimeRange }) {
+  const [, change] = useFilters();
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Segmented<Preset | 'own'>
+        label="Range of time"
+        value={range.preset ?? 'own'}
+        choices={PRESETS.map((preset) => [preset, preset] as const)}
+        onChoose={(preset) => change({ range: preset, from: undefined, to: undefined })}
+      />
+      <Button
+        icon={<CalendarRange size={14} aria-hidden="true" />}
+        aria-pressed={range.preset === null}
+        className="aria-pressed:border-accent aria-pressed:text-accent-strong"
+        onClick={() => setOpen(true)}
+      >
+        {range.preset === null ? rangeText(range) : 'Custom'}
+      </Button>
+      {open && <OwnRange range={range} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+function OwnRange({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
+  const [, change] = useFilters();
+  const [from, setFrom] = useState(localField(range.from));
+  const [to, setTo] = useState(localField(range.to));
+  const isRange = Date.parse(from) < Date.parse(to);
+  const apply = () => {
+    if (!isRange) return;
+    change({ range: undefined, from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Range of time"
+      lead="In this computer’s time zone."
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" disabled={!isRange} onClick={apply}>
+            Show this range
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="grid gap-3 sm:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <TextField label="From" type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+        <TextField
+          label="To"
+          type="datetime-local"
+          value={to}
+          error={isRange ? null : 'The end must be after the beginning.'}
+          onChange={(event) => setTo(event.target.value)}
+        />
+        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test';
+import { localField, readRange } from './time-range.ts';
+
+const NOW = Date.parse('2026-11-21T14:03:11.500Z');
+
+describe('readRange', () => {
+  test('a preset ends with the minute under way and begins on a whole hour', () => {
+    expect(readRange({ range: '24h' }, '7d', NOW)).toEqual({
+      preset: '24h',
+      from: '2026-11-20T14:00:00.000Z',
+      to: '2026-11-21T14:04:00.000Z',
+    });
+  });
+  test('the last hour begins on a whole minute', () => {
+    expect(readRange({ range: '1h' }, '7d', NOW).from).toBe('2026-11-21T13:04:00.000Z');
+  });
+  test('two times of the person’s own win over a preset', () => {
+    const own = { range: '1h', from: '2026-11-01T00:00:00Z', to: '2026-11-02T00:00:00Z' };
+    expect(readRange(own, '7d', NOW)).toEqual({
+      preset: null,
+      from: '2026-11-01T00:00:00.000Z',
+      to: '2026-11-02T00:00:00.000Z',
+    });
+  });
+  test.each([
+    [{ range: 'century' }],
+    [{ from: 'yesterday', to: '2026-11-02T00:00:00Z' }],
+    [{ from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }],
+    [{ from: '2026-11-02T00:00:00Z' }],
+  ])('%j is the usual range', (search: Record<string, string>) => {
+    expect(readRange(search, '7d', NOW).preset).toBe('7d');
+  });
+});
+
+test('a field shows the time that it stands for', () => {
+  expect(new Date(localField('2026-11-21T14:03:00.000Z')).toISOString()).toBe('2026-11-21T14:03:00.000Z');
+});
