@@ -5,12 +5,14 @@ describe('bucketLabels', () => {
   test('hours show the date where a day of the zone begins', () => {
     const labels = bucketLabels(['2026-11-20T22:00:00Z', '2026-11-20T23:00:00Z'], 'hour', 'Europe/Berlin');
     expect(labels.map(({ short }) => short)).toEqual(['23:00', '21 Nov']);
+    expect(labels.map(({ startsDay }) => startsDay)).toEqual([false, true]);
     expect(labels[0]?.full).toBe('20 Nov, 23:00');
   });
   test('days are called by the zone’s date', () => {
     expect(bucketLabels(['2026-11-20T23:00:00Z'], 'day', 'Europe/Berlin')[0]).toEqual({
       short: '21 Nov',
       full: 'Sat, 21 Nov 2026',
+      startsDay: true,
     });
   });
 });

@@ -7,6 +7,7 @@ export interface BucketLabel {
   readonly short: string;
   /** In words: `21 Nov 2026, 14:00`. */
   readonly full: string;
+  readonly startsDay: boolean;
 }
 
 /** A label for each bucket. Hours and minutes show the date where a day begins. Throws RangeError for an unknown zone. */
@@ -16,9 +17,9 @@ export function bucketLabels(buckets: readonly string[], step: Step, timeZone: s
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return buckets.map((iso) => {
     const at = new Date(iso);
-    if (step === 'day') return { short: day.format(at), full: wholeDay.format(at) };
+    if (step === 'day') return { short: day.format(at), full: wholeDay.format(at), startsDay: true };
     const time = clock.format(at);
-    return { short: time === '00:00' ? day.format(at) : time, full: `${day.format(at)}, ${time}` };
+    return { short: time === '00:00' ? day.format(at) : time, full: `${day.format(at)}, ${time}`, startsDay: time === '00:00' };
   });
 }
 

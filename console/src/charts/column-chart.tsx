@@ -57,7 +57,7 @@ export function ColumnChart({
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
-    const given = { series, shape, labels: labels.map(({ short }) => short), axisText, height, hasAxes };
+    const given = { series, shape, labels, axisText, height, hasAxes };
     const plot = drawPlot(element, given, element.clientWidth, setPlace);
     const observer = new ResizeObserver(() => {
       if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height });

@@ -1,6 +1,7 @@
 /** Owns drawing columns or lines on a canvas by uPlot: axes, colours, nothing that moves. The pointer is the chart's. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { BucketLabel } from './bucket-labels.ts';
 import { labelledColumns, type Series, stackUp } from './stack.ts';
 import { canvasColor } from './use-theme-name.ts';
 
@@ -8,7 +9,7 @@ export interface PlotGiven {
   readonly series: readonly Series[];
   readonly shape: 'bars' | 'lines';
   /** Under each column. */
-  readonly labels: readonly string[];
+  readonly labels: readonly BucketLabel[];
   readonly axisText: (value: number) => string;
   readonly height: number;
   /** False: bars alone, for the small ones. */
@@ -77,8 +78,13 @@ function axesOf(given: PlotGiven, ink: string): uPlot.Axis[] {
       gap: 6,
       grid: { show: false },
       ticks: { show: false },
-      splits: (plot) => labelledColumns(given.labels.length, plot.bbox.width / uPlot.pxRatio, LABEL_PX),
-      values: (_plot, splits) => splits.map((at) => given.labels[at] ?? ''),
+      splits: (plot) =>
+        labelledColumns(
+          given.labels.map(({ startsDay }) => startsDay),
+          plot.bbox.width / uPlot.pxRatio,
+          LABEL_PX,
+        ),
+      values: (_plot, splits) => splits.map((at) => given.labels[at]?.short ?? ''),
     },
     {
       stroke: ink,

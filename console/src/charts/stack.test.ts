@@ -61,8 +61,15 @@ test('spanOf goes from the lesser to the greater', () => {
   expect(spanOf(5, 2)).toEqual({ first: 2, last: 5 });
 });
 
-test('labelledColumns leaves out what would touch', () => {
-  expect(labelledColumns(4, 400, 50)).toEqual([0, 1, 2, 3]);
-  expect(labelledColumns(24, 300, 50)).toEqual([0, 4, 8, 12, 16, 20]);
-  expect(labelledColumns(0, 300, 50)).toEqual([]);
+describe('labelledColumns', () => {
+  const hours = (count: number, first = 0) => Array.from({ length: count }, (_, at) => (at + first) % 24 === 0);
+  test('leaves out what would touch', () => {
+    expect(labelledColumns(hours(4, 1), 400, 50)).toEqual([0, 1, 2, 3]);
+    expect(labelledColumns(hours(24, 1), 300, 50)).toEqual([0, 4, 8, 12, 16, 20]);
+    expect(labelledColumns([], 300, 50)).toEqual([]);
+  });
+  test('several days are labelled where they begin', () => {
+    expect(labelledColumns(hours(96, 20), 400, 50)).toEqual([4, 28, 52, 76]);
+    expect(labelledColumns(hours(96, 20), 110, 50)).toEqual([4, 52]);
+  });
 });

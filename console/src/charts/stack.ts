@@ -58,9 +58,16 @@ export function spanOf(one: number, other: number): Span {
   return { first: Math.min(one, other), last: Math.max(one, other) };
 }
 
-/** Which columns have their label drawn, so that labels of `labelPx` do not touch. Evenly apart, the first among them. */
-export function labelledColumns(count: number, width: number, labelPx: number): number[] {
-  if (count === 0 || width <= 0) return [];
-  const every = Math.max(1, Math.ceil((count * labelPx) / width));
-  return Array.from({ length: Math.ceil(count / every) }, (_, at) => at * every);
+/**
+ * Which columns have their label drawn, so that labels of `labelPx` do not touch: those where a day begins if there are some
+ * of them, else columns evenly apart.
+ */
+export function labelledColumns(startsDay: readonly boolean[], width: number, labelPx: number): number[] {
+  if (startsDay.length === 0 || width <= 0) return [];
+  const days = [...startsDay.keys()].filter((at) => startsDay[at]);
+  const chosen = days.length >= DAYS_MIN ? days : [...startsDay.keys()];
+  const every = Math.max(1, Math.ceil((chosen.length * labelPx) / width));
+  return chosen.filter((_, at) => at % every === 0);
 }
+
+const DAYS_MIN = 3;

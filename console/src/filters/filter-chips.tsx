@@ -26,12 +26,12 @@ export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }
         <button
           key={kind.name}
           type="button"
-          aria-label={`Take away the filter ${kind.word}: ${search[kind.name]}`}
           onClick={() => change({ [kind.name]: undefined })}
           className="group inline-flex h-8 max-w-full items-center gap-1.5 rounded-md border border-accent/40 bg-accent-soft pr-2 pl-2.5 text-accent-strong hover:border-accent"
         >
           <span>{kind.word}</span>
           <span className="max-w-48 truncate font-medium">{labelOf(kind, search[kind.name] ?? '')}</span>
+          <span className="sr-only">, take this filter away</span>
           <X size={13} aria-hidden="true" className="shrink-0" />
         </button>
       ))}

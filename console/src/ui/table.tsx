@@ -25,6 +25,8 @@ interface TableProps<Row> {
   readonly sorting?: Sorting | null;
   /** Pixels of a row; default: one line. Rows of two lines are 43. */
   readonly rowPx?: number;
+  /** A last line that stays in sight and is not sorted: the sums. */
+  readonly totals?: Row;
   /** Under the last row: "Load more". */
   readonly foot?: ReactNode;
 }
@@ -42,6 +44,7 @@ export function Table<Row>({
   openKey = null,
   sorting = null,
   rowPx = ROW_PX,
+  totals,
   foot,
 }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -138,6 +141,24 @@ export function Table<Row>({
           })}
           <Gap px={after} />
         </tbody>
+        {totals !== undefined && (
+          <tfoot>
+            <tr className="h-8 font-medium">
+              {columns.map((column) => (
+                <td
+                  key={column.id}
+                  className={classNames(
+                    'sticky bottom-0 border-t border-line-strong bg-panel px-3 py-1 whitespace-nowrap',
+                    column.align === 'right' && 'figures text-right',
+                    column.wideOnly === true && 'max-md:hidden',
+                  )}
+                >
+                  {column.cell(totals)}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
       {foot}
     </div>

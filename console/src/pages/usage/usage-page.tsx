@@ -1,5 +1,262 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the usage page: one metric over time by one or two dimensions, everything that was chosen in the address. */
+import { Download, Radio } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { FilterChips } from '../../filters/filter-chips.tsx';
+import { RangeChoice } from '../../filters/range-choice.tsx';
+import { PRESET_WORDS } from '../../filters/time-range.ts';
+import { addressOf } from '../../lib/api.ts';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
+import { Forecast } from './forecast.tsx';
+import { MetricTiles } from './metric-tiles.tsx';
+import type { UsageGroup, UsageReply } from './metrics.ts';
+import { ProofLine } from './proof-line.tsx';
+import { UsageChart } from './usage-chart.tsx';
+import { GroupTable, TimeTable } from './usage-table.tsx';
+import { DIMENSION_NAMES, DIMENSION_WORDS, type Dimension, filtersOf, readWishes, type UsageWishes, usageQuery } from './usage-wishes.ts';
 
-export default function NamedPage() {
-  return <Page title="usage">{null}</Page>;
+const LIVE_MS = 5_000;
+
+/** Unix ms: of when the page was opened or its range changed, or of now while it is live. */
+function useEnd(isLive: boolean, range: string): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another range ends now too
+  useEffect(() => {
+    setNowMs(Date.now());
+    if (!isLive) return;
+    const timer = setInterval(() => setNowMs(Date.now()), LIVE_MS);
+    return () => clearInterval(timer);
+  }, [isLive, range]);
+  return nowMs;
+}
+
+export default function UsagePage() {
+  const [search, change] = useFilters();
+  const { account } = useAccount();
+  const isLive = search.live === '1';
+  const wishes = readWishes(search, useEnd(isLive, `${search.range} ${search.from} ${search.to}`));
+  const query = usageQuery(wishes, search);
+  const usage = useReply(
+    'GET /accounts/{account}/usage',
+    { path: { account }, query: { ...query, compare: wishes.isCompared ? 'before' : 'none' } },
+    { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
+  );
+  const csv = addressOf('GET /accounts/{account}/usage.csv', { path: { account }, query }).url;
+  const pick = (group: UsageGroup) => change(pickedFilters(wishes.by, group));
+  return (
+    <Page
+      title="Usage"
+      lead="What was called, by whom, and what it cost. Every number here comes from the same records as the ledger."
+      action={
+        <>
+          <ProofLine range={wishes.range} />
+          <a href={csv} download className={buttonClasses()}>
+            <Download size={14} aria-hidden="true" /> CSV
+          </a>
+        </>
+      }
+      filters={
+        <>
+          <RangeChoice range={wishes.range} />
+          <FilterChips
+            kinds={DIMENSION_NAMES.map((name) => ({
+              name,
+              word: DIMENSION_WORDS[name],
+              ...(name === 'protocol' ? { only: PROTOCOLS } : { known: knownValues(usage.data, wishes.by, name) }),
+            }))}
+          />
+          <div className="flex flex-wrap items-center gap-2 sm:ml-auto">
+            <Button
+              aria-pressed={wishes.isCompared}
+              className="aria-pressed:border-accent aria-pressed:text-accent-strong"
+              onClick={() => change({ compare: wishes.isCompared ? undefined : 'before' })}
+            >
+              Compare with before
+            </Button>
+            <Button
+              aria-pressed={isLive}
+              icon={<Radio size={14} aria-hidden="true" />}
+              className="aria-pressed:border-accent aria-pressed:text-accent-strong"
+              onClick={() => change({ live: isLive ? undefined : '1' })}
+            >
+              Live
+            </Button>
+          </div>
+        </>
+      }
+    >
+      {usage.error !== null && <ErrorNote error={usage.error} onRetry={() => void usage.refetch()} />}
+      <MetricTiles
+        reply={usage.data ?? null}
+        chosen={wishes.metric}
+        percentile={wishes.percentile}
+        onChoose={(metric) => change({ metric: metric === 'cost' ? undefined : metric })}
+      />
+      <ChartControls wishes={wishes} />
+      {usage.data === undefined ? (
+        usage.error === null && <Waiting />
+      ) : usage.data.total.requests === 0 ? (
+        <NoUsage wishes={wishes} isFiltered={Object.keys(filtersOf(search)).length > 0} />
+      ) : (
+        <Shown reply={usage.data} wishes={wishes} onPick={pick} />
+      )}
+    </Page>
+  );
+}
+
+const PROTOCOLS = [
+  ['chat', 'Chat completions'],
+  ['messages', 'Messages'],
+] as const;
+
+/** A call without the dimension cannot be asked for: such a value sets no filter. */
+function pickedFilters(by: UsageWishes['by'], group: UsageGroup): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(by.map((name, at) => [name, group.values[at] ?? undefined]));
+}
+
+function knownValues(reply: UsageReply | undefined, by: UsageWishes['by'], name: Dimension) {
+  const at = by.indexOf(name as never);
+  if (reply === undefined || at === -1) return [];
+  const known = reply.groups.map(({ values, labels }) => [values[at] ?? null, labels[at] ?? null] as const);
+  return [...new Map(known).entries()].filter((one): one is [string, string | null] => one[0] !== null);
+}
+
+function ChartControls({ wishes }: { readonly wishes: UsageWishes }) {
+  const [, change] = useFilters();
+  const [first, second] = wishes.by;
+  const isTimed = wishes.metric === 'latency' || wishes.metric === 'ttft';
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <label className="flex items-center gap-2">
+        <span className="text-ink-2">By</span>
+        <select
+          className={`${CONTROL} w-auto`}
+          value={first}
+          onChange={(event) => change({ by: event.target.value, ...(event.target.value === second ? { and: undefined } : {}) })}
+        >
+          {DIMENSION_NAMES.map((name) => (
+            <option key={name} value={name}>
+              {DIMENSION_WORDS[name]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="flex items-center gap-2">
+        <span className="text-ink-2">and</span>
+        <select
+          className={`${CONTROL} w-auto`}
+          value={second ?? ''}
+          onChange={(event) => change({ and: event.target.value })}
+        >
+          <option value="">nothing else</option>
+          {DIMENSION_NAMES.filter((name) => name !== first).map((name) => (
+            <option key={name} value={name}>
+              {DIMENSION_WORDS[name]}
+            </option>
+          ))}
+        </select>
+      </label>
+      {isTimed && (
+        <Segmented
+          label="Percentile"
+          value={wishes.percentile}
+          choices={[
+            ['p50', 'p50'],
+            ['p95', 'p95'],
+          ]}
+          onChoose={(at) => change({ at: at === 'p50' ? undefined : at })}
+        />
+      )}
+      {wishes.metric === 'tokens' && (
+        <Segmented
+          label="Parted by"
+          value={wishes.isByKind ? 'kinds' : 'groups'}
+          choices={[
+            ['groups', DIMENSION_WORDS[first]],
+            ['kinds', 'Kind of token'],
+          ]}
+          onChoose={(part) => change({ kinds: part === 'kinds' ? '1' : undefined })}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ShownProps {
+  readonly reply: UsageReply;
+  readonly wishes: UsageWishes;
+  readonly onPick: (group: UsageGroup) => void;
+}
+
+function Shown({ reply, wishes, onPick }: ShownProps) {
+  const [, change] = useFilters();
+  return (
+    <>
+      <UsageChart reply={reply} wishes={wishes} onPick={onPick} />
+      {reply.forecast !== null && <Forecast forecast={reply.forecast} />}
+      <Section
+        title="The same in numbers"
+        aside={
+          <Segmented
+            label="Lines of the table"
+            value={wishes.table}
+            choices={[
+              ['groups', 'By group'],
+              ['times', 'Over time'],
+            ]}
+            onChoose={(table) => change({ table: table === 'groups' ? undefined : table })}
+          />
+        }
+      >
+        {wishes.table === 'groups' ? (
+          <GroupTable reply={reply} wishes={wishes} onPick={onPick} />
+        ) : (
+          <TimeTable reply={reply} wishes={wishes} />
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Waiting() {
+  return (
+    <>
+      <SkeletonPanel heightPx={320} />
+      <SkeletonRows />
+    </>
+  );
+}
+
+function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageWishes; readonly isFiltered: boolean }) {
+  const [, change] = useFilters();
+  const span = wishes.range.preset === null ? 'this range' : `the ${PRESET_WORDS[wishes.range.preset]}`;
+  const clear = Object.fromEntries(DIMENSION_NAMES.map((name) => [name, undefined]));
+  return (
+    <Empty
+      title={`No calls in ${span}`}
+      action={
+        isFiltered ? (
+          <Button kind="primary" onClick={() => change(clear)}>
+            Take the filters away
+          </Button>
+        ) : (
+          <Button kind="primary" onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
+            Show the last 90 days
+          </Button>
+        )
+      }
+    >
+      {isFiltered
+        ? 'None of the calls of this time matches the filters.'
+        : 'This page shows cost, tokens and latency of every call by model, key or person, as soon as there is one.'}
+    </Empty>
+  );
 }

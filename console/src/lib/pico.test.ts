@@ -1,0 +1,20 @@
+import { expect, test } from 'bun:test';
+import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion } from './pico.ts';
+
+test('prices per token are read as US dollars per million', () => {
+  expect(['3000000', '300000', '1', '0'].map(usdPerMillion)).toEqual(['3', '0.3', '0.000001', '0']);
+});
+
+test('costs keep every digit', () => {
+  expect(['3636000000', '1', '2000000000000'].map(exactPicoUsd)).toEqual(['$0.003636', '$0.000000000001', '$2.00']);
+});
+
+test('prices are parsed exactly, or not at all', () => {
+  expect(['3', '0.25', ' 0.000001 '].map(parsePrice)).toEqual([3_000_000n, 250_000n, 1n]);
+  expect(['', '-1', '1e3', '0.0000001', '3 USD'].map(parsePrice)).toEqual([null, null, null, null, null]);
+});
+
+test('an estimate is rounded to the nearest nano-dollar', () => {
+  expect([499n, 500n, 1_499n].map(picoToNano)).toEqual(['0', '1', '1']);
+  expect(estimateText(1_234_567_890n)).toBe('$0.001234568');
+});

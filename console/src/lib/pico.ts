@@ -1,0 +1,39 @@
+/** Owns how pico-USD are shown: prices per million tokens, and costs of lines. Exact, as `lib/money.ts`. */
+import { exactUsd } from './money.ts';
+
+const PICO_PER_USD_DIGITS = 12;
+const PRICE_DIGITS = 6;
+
+/** `3000000` pico-USD per token → `3`: US dollars per million tokens, every digit there is. */
+export function usdPerMillion(picoUsdPerToken: string): string {
+  return decimal(picoUsdPerToken, PRICE_DIGITS, 0);
+}
+
+/** `13746000000` → `$0.013746`: every digit there is, at least two after the point. */
+export function exactPicoUsd(picoUsd: string): string {
+  return `$${decimal(picoUsd, PICO_PER_USD_DIGITS, 2)}`;
+}
+
+/** A price of decimal text such as `0.25` in pico-USD per token; null: not a price of at most six places. */
+export function parsePrice(usdPerMillionText: string): bigint | null {
+  const match = /^(\d{1,7})(?:\.(\d{1,6}))?$/.exec(usdPerMillionText.trim());
+  if (match === null) return null;
+  return BigInt(`${match[1]}${(match[2] ?? '').padEnd(PRICE_DIGITS, '0')}`);
+}
+
+/** Nano-USD of a sum of pico-USD, rounded to the nearest: an estimate's last digit is not charged to anybody. */
+export function picoToNano(picoUsd: bigint): string {
+  return ((picoUsd + 500n) / 1_000n).toString();
+}
+
+/** Of an estimate: `$0.0012`. */
+export function estimateText(picoUsd: bigint): string {
+  return exactUsd(picoToNano(picoUsd));
+}
+
+function decimal(digits: string, places: number, placesMin: number): string {
+  const padded = digits.padStart(places + 1, '0');
+  const whole = padded.slice(0, -places);
+  const fraction = padded.slice(-places).replace(/0+$/, '').padEnd(placesMin, '0');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

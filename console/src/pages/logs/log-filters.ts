@@ -1,0 +1,48 @@
+/** Owns what the address of the logs page asks for. */
+import type { Query } from '../../../../gateway/src/console-api/contract.ts';
+import type { TimeRange } from '../../filters/time-range.ts';
+
+export const OUTCOMES = [
+  ['ok', 'Answered'],
+  ['client_error', 'Client error'],
+  ['server_error', 'Server error'],
+  ['cancelled', 'Cancelled'],
+] as const;
+const PROTOCOLS = [
+  ['chat', 'Chat completions'],
+  ['messages', 'Messages'],
+] as const;
+
+export const LOG_FILTERS = [
+  { name: 'model', word: 'Model' },
+  { name: 'provider', word: 'Provider' },
+  { name: 'key', word: 'Key' },
+  { name: 'workspace', word: 'Workspace' },
+  { name: 'end_user', word: 'End user' },
+  { name: 'session', word: 'Session' },
+  { name: 'protocol', word: 'Protocol', only: PROTOCOLS },
+  { name: 'outcome', word: 'Outcome', only: OUTCOMES },
+] as const;
+
+export type LogQuery = Query<'GET /accounts/{account}/logs.csv'>;
+type Search = Readonly<Record<string, string>>;
+
+/** What is not known is left out. A preset has no end: calls to come belong to it. */
+export function logQuery(search: Search, range: TimeRange): LogQuery {
+  const set = LOG_FILTERS.filter((filter) => {
+    const value = search[filter.name];
+    if (value === undefined) return false;
+    return !('only' in filter) || filter.only.some(([known]) => known === value);
+  });
+  const q = search.q?.trim() ?? '';
+  return {
+    from: range.from,
+    ...(range.preset === null ? { to: range.to } : {}),
+    ...(q === '' ? {} : { q }),
+    ...Object.fromEntries(set.map(({ name }) => [name, search[name]])),
+  };
+}
+
+export function isFiltered(search: Search): boolean {
+  return search.q !== undefined || LOG_FILTERS.some(({ name }) => search[name] !== undefined);
+}

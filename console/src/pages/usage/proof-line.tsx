@@ -1,0 +1,67 @@
+/** Owns the line that says whether the usage shown equals the ledger, and the figures that show it. */
+import { ScaleIcon } from 'lucide-react';
+import { useState } from 'react';
+import { rangeText, type TimeRange } from '../../filters/time-range.ts';
+import { exactUsd } from '../../lib/money.ts';
+import { exactTime, wholeNumber } from '../../lib/numbers.ts';
+import { useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+
+/** The proof reads the ledger, so it is asked for, not shown with every page view. */
+export function ProofLine({ range }: { readonly range: TimeRange }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon={<ScaleIcon size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
+        Does it equal the ledger?
+      </Button>
+      {open && <Proof range={range} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
+  const { account } = useAccount();
+  // What it was opened for: a live page moves on under it.
+  const [{ from, to }] = useState(range);
+  const proof = useReply('GET /accounts/{account}/usage/proof', { path: { account }, query: { from, to } });
+  return (
+    <Dialog title="Usage against the ledger" lead={`${rangeText({ from, to })}, the whole account`} onClose={onClose}>
+      {proof.error !== null && <ErrorNote error={proof.error} onRetry={() => void proof.refetch()} />}
+      {proof.data === undefined && proof.error === null && <SkeletonPanel heightPx={150} />}
+      {proof.data !== undefined && (
+        <div className="flex flex-col gap-3 text-read">
+          <p role="status" className={`font-medium ${proof.data.equal ? 'text-green' : 'text-red'}`}>
+            {proof.data.equal ? 'Equals the ledger, to the last nano-dollar.' : 'Does not equal the ledger.'}
+          </p>
+          <dl className="grid grid-cols-[1fr_max-content] gap-x-6 gap-y-1.5">
+            <Figure name="Usage, as shown on this page" value={exactUsd(proof.data.usage_nano_usd)} />
+            <Figure name={`Records of ${wholeNumber(proof.data.calls)} calls`} value={exactUsd(proof.data.records_nano_usd)} />
+            <Figure
+              name={`Ledger, ${wholeNumber(proof.data.entries)} entries in their chain`}
+              value={exactUsd(proof.data.ledger_nano_usd)}
+            />
+          </dl>
+          <p className="text-sm text-ink-3">
+            {proof.data.equal
+              ? `Three books, kept apart, give one sum. Checked ${exactTime(proof.data.checked_at)}.`
+              : `Calls that ended while this was read can part the sums for a moment: try again. If it stays, run \`tollgate verify\` on the machine of the gateway.`}
+          </p>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Figure({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <>
+      <dt className="text-ink-2">{name}</dt>
+      <dd className="figures text-right font-medium">{value}</dd>
+    </>
+  );
+}

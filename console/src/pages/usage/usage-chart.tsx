@@ -1,0 +1,101 @@
+/** Owns the chart of the usage page: columns of the chosen metric, and what can be done with a range that is dragged over. */
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { bucketLabels, spanTimes } from '../../charts/bucket-labels.ts';
+import { ColumnChart } from '../../charts/column-chart.tsx';
+import type { Span } from '../../charts/stack.ts';
+import { rangeText } from '../../filters/time-range.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
+import { textOf, tokenSeries, usageSeries } from './usage-series.ts';
+import { DIMENSION_WORDS, filtersOf, type UsageWishes } from './usage-wishes.ts';
+
+interface UsageChartProps {
+  readonly reply: UsageReply;
+  readonly wishes: UsageWishes;
+  readonly onPick: (group: UsageGroup) => void;
+}
+
+export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
+  const [selected, setSelected] = useState<Span | null>(null);
+  const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
+  const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
+  const series = useMemo(() => (isByKind ? tokenSeries(reply) : usageSeries(reply, metric)), [reply, metric, isByKind]);
+  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
+  const dimensions = wishes.by.map((one) => DIMENSION_WORDS[one].toLowerCase()).join(' and ');
+  const part = isByKind ? 'kind' : dimensions;
+  const times = selected === null ? null : spanTimes(reply.buckets, selected, reply.step, wishes.range.to);
+  return (
+    <Panel className="flex flex-col gap-3 p-4">
+      <ColumnChart
+        label={`${metric.word} by ${part}`}
+        shape={metric.adds ? 'bars' : 'lines'}
+        series={series}
+        labels={labels}
+        axisText={metric.axisText}
+        amountText={(at, column) => series[at]?.text(column) ?? ''}
+        sumText={metric.adds ? (column) => textOf(metric, reply.totals[column] ?? null) : null}
+        onPick={(at) => {
+          const group = series[at]?.group ?? null;
+          if (group !== null) onPick(group);
+        }}
+        selected={times === null ? null : selected}
+        onSelect={setSelected}
+      />
+      {times === null ? (
+        <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm" aria-label="Series">
+          {series.map(({ name, color, group }) => (
+            <li key={name} className="flex min-w-0 items-center gap-1.5">
+              <span className="size-2 shrink-0 rounded-[2px]" style={{ background: color }} />
+              {group === null ? (
+                <span className="text-ink-2">{name}</span>
+              ) : (
+                <button
+                  type="button"
+                  onClick={() => onPick(group)}
+                  className="max-w-60 truncate text-ink-2 hover:text-ink hover:underline"
+                  title={`Show only ${name}`}
+                >
+                  {name}
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <Selection times={times} onClear={() => setSelected(null)} />
+      )}
+    </Panel>
+  );
+}
+
+function Selection({ times, onClear }: { readonly times: { from: string; to: string }; readonly onClear: () => void }) {
+  const [search, change] = useFilters();
+  const account = useAccount();
+  // The logs have no filter by member; what they cannot keep is not carried over.
+  const { member: _, ...filters } = filtersOf(search);
+  return (
+    <div role="status" className="flex flex-wrap items-center gap-2">
+      <span className="mr-1 font-medium">{rangeText(times)}</span>
+      {account.may('logs.read') && (
+        <Link to="/app/logs/{-$request}" search={{ ...filters, ...times } as never} className={buttonClasses('primary')}>
+          Show these calls
+        </Link>
+      )}
+      <Button
+        onClick={() => {
+          onClear();
+          change({ range: undefined, ...times });
+        }}
+      >
+        Zoom in
+      </Button>
+      <Button kind="quiet" onClick={onClear}>
+        Clear
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,198 @@
+/** Owns the numbers under the chart: by group, or over time. The same as the chart's, exact, with their sums. */
+import { useMemo } from 'react';
+import { bucketLabels } from '../../charts/bucket-labels.ts';
+import { share, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { Money } from '../../ui/amounts.tsx';
+import type { Column } from '../../ui/column.ts';
+import { Table } from '../../ui/table.tsx';
+import { type Metric, metricOf, type Sums, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
+import { groupName, textOf, tokenSeries, usageSeries } from './usage-series.ts';
+import { DIMENSION_WORDS, type UsageWishes } from './usage-wishes.ts';
+
+interface Row {
+  readonly name: string;
+  readonly color: string | null;
+  readonly group: UsageGroup | null;
+  readonly sums: Sums;
+}
+
+interface GroupTableProps {
+  readonly reply: UsageReply;
+  readonly wishes: UsageWishes;
+  readonly onPick: (group: UsageGroup) => void;
+}
+
+export function GroupTable({ reply, wishes, onPick }: GroupTableProps) {
+  const metric = metricOf(wishes.metric, wishes.percentile);
+  const colors = new Map(usageSeries(reply, metric).map(({ name, color }) => [name, color]));
+  const rows: Row[] = reply.groups.map((group) => {
+    const name = groupName(group);
+    return { name, color: colors.get(name) ?? null, group, sums: group.sums };
+  });
+  if (reply.rest !== null) rows.push({ name: 'all others', color: null, group: null, sums: reply.rest.sums });
+  const total: Row = { name: 'Total', color: null, group: null, sums: reply.total };
+  return (
+    <Table
+      key={metric.name}
+      label="Usage by group"
+      columns={groupColumns(wishes, metric, reply.total)}
+      rows={rows}
+      rowKey={(row) => `${row.group?.values.join('\n') ?? '\n\n'}`}
+      onOpen={(row) => row.group !== null && onPick(row.group)}
+      sorting={{ column: metric.name, descending: true }}
+      totals={total}
+    />
+  );
+}
+
+function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonly Column<Row>[] {
+  const tokens = TOKEN_KINDS.filter(([kind]) => total[kind] > 0);
+  const ms = (at: number | null) => (at === null ? '–' : wholeNumber(Math.round(at)));
+  const whole = metric.amount(total) ?? 0;
+  return [
+    {
+      id: 'name',
+      head: wishes.by.map((one) => DIMENSION_WORDS[one]).join(' · '),
+      sortBy: ({ name }) => name,
+      cell: ({ name, color }) => (
+        <span className="flex min-w-36 items-center gap-2">
+          <span className="size-2 shrink-0 rounded-[2px]" style={{ background: color ?? 'transparent' }} />
+          <span className="truncate" title={name}>
+            {name}
+          </span>
+        </span>
+      ),
+    },
+    ...(metric.adds
+      ? [
+          {
+            id: 'share',
+            head: `${metric.word} share`,
+            align: 'right',
+            wideOnly: true,
+            cell: ({ sums }) => share(metric.amount(sums) ?? 0, whole),
+          } satisfies Column<Row>,
+        ]
+      : []),
+    {
+      id: 'cost',
+      head: 'Cost, USD',
+      align: 'right',
+      sortBy: ({ sums }) => BigInt(sums.cost_nano_usd),
+      cell: ({ sums }) => <Cost sums={sums} />,
+    },
+    {
+      id: 'requests',
+      head: 'Requests',
+      align: 'right',
+      sortBy: ({ sums }) => sums.requests,
+      cell: ({ sums }) => wholeNumber(sums.requests),
+    },
+    {
+      id: 'errors',
+      head: 'Errors',
+      align: 'right',
+      sortBy: ({ sums }) => sums.errors,
+      cell: ({ sums }) => (
+        <span title={share(sums.errors, sums.requests)} className={sums.errors > 0 ? 'text-red' : 'text-ink-3'}>
+          {wholeNumber(sums.errors)}
+        </span>
+      ),
+    },
+    ...tokens.map(
+      ([kind, word]): Column<Row> => ({
+        id: kind,
+        head: `${word}${kind === 'input' ? ', tokens' : ''}`,
+        align: 'right',
+        sortBy: ({ sums }) => sums[kind],
+        cell: ({ sums }) => <span title={wholeNumber(sums[kind])}>{shortNumber(sums[kind])}</span>,
+      }),
+    ),
+    {
+      id: 'latency',
+      head: 'Duration p50, ms',
+      align: 'right',
+      sortBy: ({ sums }) => sums.latency_p50_ms ?? -1,
+      cell: ({ sums }) => ms(sums.latency_p50_ms),
+    },
+    {
+      id: 'p95',
+      head: 'p95',
+      align: 'right',
+      sortBy: ({ sums }) => sums.latency_p95_ms ?? -1,
+      cell: ({ sums }) => ms(sums.latency_p95_ms),
+    },
+    {
+      id: 'ttft',
+      head: 'First token p50, ms',
+      align: 'right',
+      sortBy: ({ sums }) => sums.ttfb_p50_ms ?? -1,
+      cell: ({ sums }) => ms(sums.ttfb_p50_ms),
+    },
+    {
+      id: 'cache_savings',
+      head: 'Cache saved, USD',
+      align: 'right',
+      sortBy: ({ sums }) => BigInt(sums.cache_savings_nano_usd),
+      cell: ({ sums }) => <Money nanoUsd={sums.cache_savings_nano_usd} />,
+    },
+  ];
+}
+
+/** Calls without a price are said, not counted as free. */
+function Cost({ sums }: { readonly sums: Sums }) {
+  return (
+    <span className="inline-flex items-center justify-end gap-1.5">
+      {sums.unpriced > 0 && (
+        <span className="text-sm text-amber" title="Calls without a price: counted, not charged">
+          {wholeNumber(sums.unpriced)} unpriced
+        </span>
+      )}
+      <Money nanoUsd={sums.cost_nano_usd} />
+    </span>
+  );
+}
+
+interface TimeRow {
+  readonly at: string;
+  readonly label: string;
+  readonly column: number;
+}
+
+/** The chart in words: a line for each column. */
+export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; readonly wishes: UsageWishes }) {
+  const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
+  const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
+  const series = useMemo(() => (isByKind ? tokenSeries(reply) : usageSeries(reply, metric)), [reply, metric, isByKind]);
+  const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
+  const rows = reply.buckets.map((at, column): TimeRow => ({ at, column, label: labels[column]?.full ?? at }));
+  const columns: Column<TimeRow>[] = [
+    { id: 'at', head: `Time, ${reply.time_zone}`, sortBy: ({ at }) => at, cell: ({ label }) => label },
+    {
+      id: 'all',
+      head: metric.adds ? `${metric.word}, all` : metric.word,
+      align: 'right',
+      sortBy: ({ column }) => amountAt(metric, reply, column),
+      cell: ({ column }) => <Quiet text={textOf(metric, reply.totals[column] ?? null)} />,
+    },
+    ...series.map(
+      (one, at): Column<TimeRow> => ({
+        id: `s${at}`,
+        head: one.name,
+        align: 'right',
+        sortBy: ({ column }) => one.values[column] ?? 0,
+        cell: ({ column }) => <Quiet text={one.values[column] == null ? 'no call' : one.text(column)} />,
+      }),
+    ),
+  ];
+  return <Table label={`${metric.word} over time`} columns={columns} rows={rows} rowKey={({ at }) => at} />;
+}
+
+function amountAt(metric: Metric, reply: UsageReply, column: number): number {
+  const sums = reply.totals[column] ?? null;
+  return sums === null ? 0 : (metric.amount(sums) ?? 0);
+}
+
+function Quiet({ text }: { readonly text: string }) {
+  return text === 'no call' ? <span className="text-ink-3">–</span> : text;
+}

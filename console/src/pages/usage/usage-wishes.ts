@@ -1,0 +1,62 @@
+/** Owns what the address of the usage page asks for, read with its defaults, and the request that it makes. */
+import type { Query } from '../../../../gateway/src/console-api/contract.ts';
+import { readRange, type TimeRange } from '../../filters/time-range.ts';
+import { METRIC_NAMES, type MetricName, type Percentile } from './metrics.ts';
+
+export const DIMENSION_WORDS = {
+  model: 'Model',
+  provider: 'Provider',
+  key: 'Key',
+  member: 'Member',
+  workspace: 'Workspace',
+  end_user: 'End user',
+  session: 'Session',
+  protocol: 'Protocol',
+} as const;
+export type Dimension = keyof typeof DIMENSION_WORDS;
+export const DIMENSION_NAMES = Object.keys(DIMENSION_WORDS) as readonly Dimension[];
+
+export interface UsageWishes {
+  readonly metric: MetricName;
+  readonly percentile: Percentile;
+  readonly by: readonly [Dimension] | readonly [Dimension, Dimension];
+  readonly range: TimeRange;
+  readonly isCompared: boolean;
+  readonly isLive: boolean;
+  /** Tokens are parted by kind instead of by group. */
+  readonly isByKind: boolean;
+  readonly table: 'groups' | 'times';
+}
+
+type Search = Readonly<Record<string, string>>;
+
+/** What is not known is its default. */
+export function readWishes(search: Search, nowMs: number): UsageWishes {
+  const first = DIMENSION_NAMES.find((one) => one === search.by) ?? 'model';
+  const second = DIMENSION_NAMES.find((one) => one === search.and && one !== first);
+  return {
+    metric: METRIC_NAMES.find((one) => one === search.metric) ?? 'cost',
+    percentile: search.at === 'p95' ? 'p95' : 'p50',
+    by: second === undefined ? [first] : [first, second],
+    range: readRange(search, '7d', nowMs),
+    isCompared: search.compare === 'before',
+    isLive: search.live === '1',
+    isByKind: search.kinds === '1',
+    table: search.table === 'times' ? 'times' : 'groups',
+  };
+}
+
+/** The filters of the address, less the range. */
+export function filtersOf(search: Search): Readonly<Partial<Record<Dimension, string>>> {
+  const set = DIMENSION_NAMES.filter((name) => search[name] !== undefined && (name !== 'protocol' || isProtocol(search[name])));
+  return Object.fromEntries(set.map((name) => [name, search[name]]));
+}
+
+function isProtocol(text: string | undefined): boolean {
+  return text === 'chat' || text === 'messages';
+}
+
+/** The query of the wishes; the file takes the same, less the comparison. */
+export function usageQuery(wishes: UsageWishes, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
+  return { ...filtersOf(search), from: wishes.range.from, to: wishes.range.to, by: wishes.by.join(',') } as Query<'GET /accounts/{account}/usage.csv'>;
+}
