@@ -26,7 +26,9 @@ describe('spanTimes', () => {
     });
   });
   test('the last one ends with the range', () => {
-    expect(spanTimes(buckets, { first: 2, last: 2 }, 'hour', '2026-11-20T02:30:00Z')?.to).toBe('2026-11-20T02:30:00.000Z');
+    expect(spanTimes(buckets, { first: 2, last: 2 }, 'hour', '2026-11-20T02:30:00Z')?.to).toBe(
+      '2026-11-20T02:30:00.000Z',
+    );
   });
   test('columns that are gone after a reload are no span', () => {
     expect(spanTimes(buckets, { first: 2, last: 7 }, 'hour', '2026-11-20T02:30:00Z')).toBeNull();

@@ -13,13 +13,23 @@ export interface BucketLabel {
 /** A label for each bucket. Hours and minutes show the date where a day begins. Throws RangeError for an unknown zone. */
 export function bucketLabels(buckets: readonly string[], step: Step, timeZone: string): BucketLabel[] {
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
-  const wholeDay = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+  const wholeDay = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  });
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return buckets.map((iso) => {
     const at = new Date(iso);
     if (step === 'day') return { short: day.format(at), full: wholeDay.format(at), startsDay: true };
     const time = clock.format(at);
-    return { short: time === '00:00' ? day.format(at) : time, full: `${day.format(at)}, ${time}`, startsDay: time === '00:00' };
+    return {
+      short: time === '00:00' ? day.format(at) : time,
+      full: `${day.format(at)}, ${time}`,
+      startsDay: time === '00:00',
+    };
   });
 }
 

@@ -105,7 +105,9 @@ export function ColumnChart({
 
   function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
     const at = column ?? 0;
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: count - 1 }[event.key];
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: count - 1 }[
+      event.key
+    ];
     if (to !== undefined) {
       const next = Math.max(0, Math.min(count - 1, column === null ? 0 : to));
       if (event.shiftKey) {

@@ -29,9 +29,16 @@ const FONT = '11px "Inter Variable", sans-serif';
 const CHAR_PX = 6.4;
 const LABEL_PX = 60;
 const BAR_MAX_PX = 64;
+/** Below, amounts stand closer to one another. */
+const SMALL_PX = 160;
 
 /** Draws into `element` and tells where, now and after each `resize`. */
-export function drawPlot(element: HTMLElement, given: PlotGiven, width: number, onPlace: (place: PlotPlace) => void): uPlot {
+export function drawPlot(
+  element: HTMLElement,
+  given: PlotGiven,
+  width: number,
+  onPlace: (place: PlotPlace) => void,
+): uPlot {
   const columns = given.labels.length;
   const stacked = given.shape === 'bars' ? stackUp(given.series) : given.series.map(({ values }) => [...values]);
   // uPlot draws in order: the highest edge first, so that each lower one covers its foot.
@@ -57,7 +64,8 @@ export function drawPlot(element: HTMLElement, given: PlotGiven, width: number, 
 
 function seriesOf(given: PlotGiven, at: number): uPlot.Series {
   const color = canvasColor(given.series[at]?.color ?? 'var(--chart-rest)');
-  if (given.shape === 'lines') return { stroke: color, width: 1.75, points: { show: given.labels.length < 40, size: 4, fill: color } };
+  if (given.shape === 'lines')
+    return { stroke: color, width: 1.75, points: { show: given.labels.length < 40, size: 4, fill: color } };
   const bars = uPlot.paths.bars?.({ size: [0.78, BAR_MAX_PX], align: 0 });
   return {
     fill: color,
@@ -90,7 +98,7 @@ function axesOf(given: PlotGiven, ink: string): uPlot.Axis[] {
       stroke: ink,
       font: FONT,
       gap: 6,
-      space: 44,
+      space: given.height < SMALL_PX ? 24 : 44,
       size: (_plot, texts) => Math.ceil(Math.max(3, ...(texts ?? []).map((text) => text.length)) * CHAR_PX) + 12,
       grid: { stroke: canvasColor('var(--line)'), width: 1 },
       ticks: { show: false },
@@ -102,5 +110,11 @@ function axesOf(given: PlotGiven, ink: string): uPlot.Axis[] {
 function placeOf(plot: uPlot): PlotPlace {
   const ratio = uPlot.pxRatio;
   const { left, top, width, height } = plot.bbox;
-  return { left: left / ratio, top: top / ratio, width: width / ratio, height: height / ratio, most: plot.scales.y?.max ?? 1 };
+  return {
+    left: left / ratio,
+    top: top / ratio,
+    width: width / ratio,
+    height: height / ratio,
+    most: plot.scales.y?.max ?? 1,
+  };
 }

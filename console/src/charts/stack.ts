@@ -26,7 +26,11 @@ export function columnAt(x: number, width: number, count: number): number | null
 }
 
 /** The series whose piece of a column holds `value`; null: above them all. `stacked` is of `stackUp`. */
-export function seriesAt(stacked: readonly (readonly (number | null)[])[], column: number, value: number): number | null {
+export function seriesAt(
+  stacked: readonly (readonly (number | null)[])[],
+  column: number,
+  value: number,
+): number | null {
   const at = stacked.findIndex((edges, index) => {
     const upper = edges[column] ?? 0;
     const lower = index === 0 ? 0 : (stacked[index - 1]?.[column] ?? 0);

@@ -95,7 +95,13 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
         </SelectField>
         {kind?.only === undefined ? (
           <div>
-            <TextField label="Is" value={value} list={list} autoComplete="off" onChange={(event) => setValue(event.target.value)} />
+            <TextField
+              label="Is"
+              value={value}
+              list={list}
+              autoComplete="off"
+              onChange={(event) => setValue(event.target.value)}
+            />
             <datalist id={list}>
               {kind?.known?.map(([known, label]) => (
                 <option key={known} value={known}>

@@ -51,7 +51,12 @@ function ownRange({ from, to }: Readonly<Record<string, string>>): TimeRange | n
 }
 
 const SAME_DAY = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const DAY_TIME = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const DAY_TIME = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 /** `21 Nov, 14:00 – 16:00`, in the reader's own zone. */
 export function rangeText({ from, to }: { readonly from: string; readonly to: string }): string {

@@ -106,7 +106,7 @@ function Layer({
         aria-labelledby={id}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
         tabIndex={0}
-        className="min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-offset-[-2px]"
+        className="relative min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-offset-[-2px]"
       >
         {children}
       </section>

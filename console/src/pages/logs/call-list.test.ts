@@ -26,7 +26,11 @@ const call = (id: string): CallView => ({
   duration_ms: 1,
   attempts: [],
 });
-const page = (ids: readonly string[], next: string | null = null, newest: string | null = ids[0] ?? null): LogsReply => ({
+const page = (
+  ids: readonly string[],
+  next: string | null = null,
+  newest: string | null = ids[0] ?? null,
+): LogsReply => ({
   calls: ids.map(call),
   next,
   newest,

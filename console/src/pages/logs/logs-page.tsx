@@ -1,5 +1,184 @@
+/** Owns the logs page: calls as they come, found by filters or by their id, and one of them whole at its own address. */
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { Download, Radio, Search } from 'lucide-react';
+import { useState } from 'react';
+import { FilterChips } from '../../filters/filter-chips.tsx';
+import { RangeChoice } from '../../filters/range-choice.tsx';
+import { PRESET_WORDS, readRange } from '../../filters/time-range.ts';
+import { addressOf } from '../../lib/api.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SkeletonPanel, SkeletonRows } from '../../ui/skeleton.tsx';
+import { CallSheet } from './call-sheet.tsx';
+import { CallTable } from './call-table.tsx';
+import { isFiltered, LOG_FILTERS, logQuery } from './log-filters.ts';
+import { LogHistogram } from './log-histogram.tsx';
+import { useCallList } from './use-call-list.ts';
 
-export default function NamedPage() {
-  return <Page title="logs">{null}</Page>;
+export default function LogsPage() {
+  const [search, change] = useFilters();
+  const { request } = useParams({ strict: false }) as { request?: string };
+  const navigate = useNavigate();
+  const { account } = useAccount();
+  // Of when the page was opened: a list that goes on below must not begin elsewhere with every minute.
+  const [openedMs] = useState(() => Date.now());
+  const [holds, setHolds] = useState(false);
+  const isLive = search.live === '1';
+  const range = readRange(search, '24h', openedMs);
+  const query = logQuery(search, range);
+  const { list, histogram, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
+    account,
+    query,
+    isLive,
+    holds,
+  );
+  const open = (id: string | undefined) =>
+    void navigate({
+      to: '/app/logs/{-$request}',
+      params: { request: id },
+      search: search as never,
+      resetScroll: false,
+    });
+  const csv = addressOf('GET /accounts/{account}/logs.csv', { path: { account }, query }).url;
+  return (
+    <Page
+      title="Logs"
+      lead="Every call with its answer, its attempts and its cost. Open one to see it whole."
+      action={
+        <>
+          <Button
+            aria-pressed={isLive}
+            icon={<Radio size={14} aria-hidden="true" />}
+            className="aria-pressed:border-accent aria-pressed:text-accent-strong"
+            onClick={() =>
+              change({
+                live: isLive ? undefined : '1',
+                ...(range.preset === null ? { from: undefined, to: undefined } : {}),
+              })
+            }
+          >
+            Live tail
+          </Button>
+          <a href={csv} download className={buttonClasses()}>
+            <Download size={14} aria-hidden="true" /> CSV
+          </a>
+        </>
+      }
+      filters={
+        <>
+          <FindById onFind={open} />
+          <RangeChoice range={range} />
+          <FilterChips kinds={LOG_FILTERS} />
+        </>
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={retry} />}
+      {histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} rangeEnd={range.to} />}
+      {list === null && error === null && <Waiting />}
+      {list !== null && list.calls.length === 0 && (
+        <NoCalls span={range.preset === null ? 'this range' : `the ${PRESET_WORDS[range.preset]}`} isLive={isLive} />
+      )}
+      {list !== null && list.calls.length > 0 && (
+        <CallTable
+          calls={list.calls}
+          waiting={list.waiting.length}
+          openKey={request ?? null}
+          onOpen={(call) => open(call.request_id)}
+          onShowNew={showNew}
+          onHold={setHolds}
+          foot={
+            list.next !== null ? (
+              <div className="border-t border-line p-2 text-center">
+                <Button kind="quiet" busy={isFetchingOlder} onClick={fetchOlder}>
+                  Show older calls
+                </Button>
+              </div>
+            ) : list.isCut ? (
+              <p className="border-t border-line p-3 text-center text-ink-2">
+                Older calls were left out to keep a live page quick. Reload the page to see them.
+              </p>
+            ) : null
+          }
+        />
+      )}
+      {request !== undefined && <CallSheet key={request} request={request} onClose={() => open(undefined)} />}
+    </Page>
+  );
+}
+
+/** A whole id opens its call, whatever the filters; the beginning of one filters the list. */
+function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
+  const [search, change] = useFilters();
+  const [text, setText] = useState(search.q ?? '');
+  return (
+    <form
+      className="relative w-full sm:w-60"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const asked = text.trim();
+        if (/^req_\w{20,}$/.test(asked)) onFind(asked);
+        else change({ q: asked });
+      }}
+    >
+      <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
+      <input
+        type="search"
+        aria-label="Request id, whole or its beginning"
+        placeholder="Request id"
+        className={`${CONTROL} pl-8`}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          if (event.target.value === '' && search.q !== undefined) change({ q: undefined });
+        }}
+      />
+    </form>
+  );
+}
+
+function Waiting() {
+  return (
+    <>
+      <SkeletonPanel heightPx={160} />
+      <SkeletonRows rows={14} />
+    </>
+  );
+}
+
+function NoCalls({ span, isLive }: { readonly span: string; readonly isLive: boolean }) {
+  const [search, change] = useFilters();
+  const clear = { q: undefined, ...Object.fromEntries(LOG_FILTERS.map(({ name }) => [name, undefined])) };
+  if (isFiltered(search)) {
+    return (
+      <Empty
+        title={`No such calls in ${span}`}
+        action={
+          <Button kind="primary" onClick={() => change(clear)}>
+            Take the filters away
+          </Button>
+        }
+      >
+        None of the calls of this time matches the filters. A request id that is whole is found whatever the range.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title={`No calls in ${span}`}
+      action={
+        <Button kind="primary" onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
+          Show the last 90 days
+        </Button>
+      }
+    >
+      {isLive
+        ? 'Waiting: the next call appears here within two seconds.'
+        : 'Each call that a key makes is listed here, refused ones too.'}
+    </Empty>
+  );
 }

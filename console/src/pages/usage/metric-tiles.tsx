@@ -1,7 +1,15 @@
 /** Owns the row of metrics: each with its amount over the range, and one of them chosen for the chart. */
 import { useId } from 'react';
 import { classNames } from '../../ui/class-names.ts';
-import { changeText, METRIC_NAMES, type MetricName, metricOf, type Percentile, type UsageReply, tileText } from './metrics.ts';
+import {
+  changeText,
+  METRIC_NAMES,
+  type MetricName,
+  metricOf,
+  type Percentile,
+  tileText,
+  type UsageReply,
+} from './metrics.ts';
 
 interface MetricTilesProps {
   readonly reply: UsageReply | null;
@@ -33,7 +41,12 @@ export function MetricTiles({ reply, chosen, percentile, onChoose }: MetricTiles
               onChange={() => onChoose(one)}
               className="sr-only"
             />
-            <span className={classNames('truncate text-sm', one === chosen ? 'font-medium text-accent-strong' : 'text-ink-2')}>
+            <span
+              className={classNames(
+                'truncate text-sm',
+                one === chosen ? 'font-medium text-accent-strong' : 'text-ink-2',
+              )}
+            >
               {metric.word}
             </span>
             <span className="figures flex items-baseline gap-2 text-[17px]/7 font-semibold">

@@ -24,7 +24,7 @@ export interface Metric {
   readonly axisText: (amount: number) => string;
 }
 
-/** The kinds of tokens of a record, disjoint, in the order in which they are billed. */
+/** The counters of tokens, in the order in which they are billed. Disjoint, save that reasoning is a part of output. */
 export const TOKEN_KINDS = [
   ['input', 'Input'],
   ['cache_read', 'Cache read'],
@@ -36,7 +36,12 @@ export const TOKEN_KINDS = [
 export type TokenKind = (typeof TOKEN_KINDS)[number][0];
 
 export function tokensOf(sums: Sums): number {
-  return TOKEN_KINDS.reduce((sum, [kind]) => sum + sums[kind], 0);
+  return TOKEN_KINDS.reduce((sum, [kind]) => (kind === 'reasoning' ? sum : sum + sums[kind]), 0);
+}
+
+/** Tokens of one kind, disjoint: output is what is left without its reasoning. */
+export function disjointTokens(sums: Sums, kind: TokenKind): number {
+  return kind === 'output' ? sums.output - sums.reasoning : sums[kind];
 }
 
 function milliseconds(ms: number | null): string {

@@ -40,7 +40,10 @@ function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose
           </p>
           <dl className="grid grid-cols-[1fr_max-content] gap-x-6 gap-y-1.5">
             <Figure name="Usage, as shown on this page" value={exactUsd(proof.data.usage_nano_usd)} />
-            <Figure name={`Records of ${wholeNumber(proof.data.calls)} calls`} value={exactUsd(proof.data.records_nano_usd)} />
+            <Figure
+              name={`Records of ${wholeNumber(proof.data.calls)} calls`}
+              value={exactUsd(proof.data.records_nano_usd)}
+            />
             <Figure
               name={`Ledger, ${wholeNumber(proof.data.entries)} entries in their chain`}
               value={exactUsd(proof.data.ledger_nano_usd)}

@@ -56,7 +56,7 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
                 <button
                   type="button"
                   onClick={() => onPick(group)}
-                  className="max-w-60 truncate text-ink-2 hover:text-ink hover:underline"
+                  className="min-h-6 max-w-60 truncate text-ink-2 hover:text-ink hover:underline"
                   title={`Show only ${name}`}
                 >
                   {name}
@@ -81,7 +81,11 @@ function Selection({ times, onClear }: { readonly times: { from: string; to: str
     <div role="status" className="flex flex-wrap items-center gap-2">
       <span className="mr-1 font-medium">{rangeText(times)}</span>
       {account.may('logs.read') && (
-        <Link to="/app/logs/{-$request}" search={{ ...filters, ...times } as never} className={buttonClasses('primary')}>
+        <Link
+          to="/app/logs/{-$request}"
+          search={{ ...filters, ...times } as never}
+          className={buttonClasses('primary')}
+        >
           Show these calls
         </Link>
       )}

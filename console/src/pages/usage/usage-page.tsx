@@ -21,7 +21,15 @@ import type { UsageGroup, UsageReply } from './metrics.ts';
 import { ProofLine } from './proof-line.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { GroupTable, TimeTable } from './usage-table.tsx';
-import { DIMENSION_NAMES, DIMENSION_WORDS, type Dimension, filtersOf, readWishes, type UsageWishes, usageQuery } from './usage-wishes.ts';
+import {
+  DIMENSION_NAMES,
+  DIMENSION_WORDS,
+  type Dimension,
+  filtersOf,
+  readWishes,
+  type UsageWishes,
+  usageQuery,
+} from './usage-wishes.ts';
 
 const LIVE_MS = 5_000;
 
@@ -140,7 +148,9 @@ function ChartControls({ wishes }: { readonly wishes: UsageWishes }) {
         <select
           className={`${CONTROL} w-auto`}
           value={first}
-          onChange={(event) => change({ by: event.target.value, ...(event.target.value === second ? { and: undefined } : {}) })}
+          onChange={(event) =>
+            change({ by: event.target.value, ...(event.target.value === second ? { and: undefined } : {}) })
+          }
         >
           {DIMENSION_NAMES.map((name) => (
             <option key={name} value={name}>

@@ -32,8 +32,8 @@ const reply = (groups: readonly UsageGroup[], rest: UsageGroup | null = null): U
   buckets: ['2026-11-21T00:00:00Z', '2026-11-21T01:00:00Z'],
   groups: [...groups],
   rest,
-  total: sums({ input: 5, output: 2 }),
-  totals: [sums({ input: 5, output: 2 }), null],
+  total: sums({ input: 5, output: 2, reasoning: 1 }),
+  totals: [sums({ input: 5, output: 2, reasoning: 1 }), null],
   before: null,
   forecast: null,
 });
@@ -54,7 +54,10 @@ describe('usageSeries', () => {
     expect(series.at(-1)).toMatchObject({ name: 'others', values: [2 + 7, null], color: 'var(--chart-rest)' });
   });
   test('percentiles are never put together', () => {
-    const timed = Array.from({ length: 10 }, (_, at) => ({ ...group(`m${at}`, 1), sums: sums({ latency_p50_ms: 5 }) }));
+    const timed = Array.from({ length: 10 }, (_, at) => ({
+      ...group(`m${at}`, 1),
+      sums: sums({ requests: 1, latency_p50_ms: 5 }),
+    }));
     expect(usageSeries(reply(timed), metricOf('latency', 'p50'))).toHaveLength(8);
   });
   test('a colour does not change when the amounts do', () => {
@@ -65,19 +68,23 @@ describe('usageSeries', () => {
 });
 
 test('a group is called by its label, else its value, else none', () => {
-  expect(groupName({ ...group('k1', 1, 'Production'), values: ['k1', 'gpt', null], labels: ['Production', null, null] })).toBe(
-    'Production · gpt · none',
-  );
+  expect(
+    groupName({ ...group('k1', 1, 'Production'), values: ['k1', 'gpt', null], labels: ['Production', null, null] }),
+  ).toBe('Production · gpt · none');
 });
 
-test('kinds of tokens that nobody used are left out', () => {
-  expect(tokenSeries(reply([])).map(({ name }) => name)).toEqual(['Input', 'Output']);
+test('kinds of tokens are disjoint, and those that nobody used are left out', () => {
+  expect(tokenSeries(reply([])).map(({ name, values }) => [name, values[0]])).toEqual([
+    ['Input', 5],
+    ['Output, without reasoning', 1],
+    ['Reasoning', 1],
+  ]);
 });
 
 describe('amounts', () => {
-  test('tokens are the sum of all kinds', () => {
-    const each = { input: 1, cache_read: 2, cache_write_5m: 4, cache_write_1h: 8, output: 16, reasoning: 32 };
-    expect(tokensOf(sums(each))).toBe(63);
+  test('tokens are the sum of all kinds; reasoning is a part of output', () => {
+    const each = { input: 1, cache_read: 2, cache_write_5m: 4, cache_write_1h: 8, output: 16, reasoning: 7 };
+    expect(tokensOf(sums(each))).toBe(31);
   });
   test('costs are exact in words', () => {
     expect(metricOf('cost', 'p50').text(sums({ cost_nano_usd: '1234567890' }))).toBe('$1.23456789');

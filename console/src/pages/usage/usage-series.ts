@@ -3,7 +3,7 @@ import type { Series } from '../../charts/stack.ts';
 import { sumNano } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { seriesColors } from '../../lib/series-color.ts';
-import { type Metric, type Sums, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
+import { disjointTokens, type Metric, type Sums, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
 
 /** One piece of each column: its sums, for exact words, beside the approximate amounts. */
 export interface UsageSeries extends Series {
@@ -83,11 +83,14 @@ function restOf(groups: readonly UsageGroup[], metric: Metric, columns: number):
 /** Each kind of token as a series, over all calls. */
 export function tokenSeries(reply: UsageReply): readonly UsageSeries[] {
   return TOKEN_KINDS.map(([kind, word], at) => ({
-    name: word,
+    name: kind === 'output' ? 'Output, without reasoning' : word,
     color: `var(--chart-${at + 1})`,
     group: null,
-    values: reply.totals.map((sums) => sums?.[kind] ?? null),
-    text: (column: number) => wholeNumber(reply.totals[column]?.[kind] ?? 0),
+    values: reply.totals.map((sums) => (sums === null ? null : disjointTokens(sums, kind))),
+    text: (column: number) => {
+      const sums = reply.totals[column] ?? null;
+      return sums === null ? 'no call' : wholeNumber(disjointTokens(sums, kind));
+    },
   })).filter(({ values }) => values.some((value) => (value ?? 0) > 0));
 }
 

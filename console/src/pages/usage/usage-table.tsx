@@ -55,7 +55,7 @@ function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonl
       head: wishes.by.map((one) => DIMENSION_WORDS[one]).join(' · '),
       sortBy: ({ name }) => name,
       cell: ({ name, color }) => (
-        <span className="flex min-w-36 items-center gap-2">
+        <span className="flex items-center gap-2 max-md:max-w-36 md:min-w-36">
           <span className="size-2 shrink-0 rounded-[2px]" style={{ background: color ?? 'transparent' }} />
           <span className="truncate" title={name}>
             {name}
@@ -102,7 +102,7 @@ function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonl
     ...tokens.map(
       ([kind, word]): Column<Row> => ({
         id: kind,
-        head: `${word}${kind === 'input' ? ', tokens' : ''}`,
+        head: HEADS[kind] ?? word,
         align: 'right',
         sortBy: ({ sums }) => sums[kind],
         cell: ({ sums }) => <span title={wholeNumber(sums[kind])}>{shortNumber(sums[kind])}</span>,
@@ -138,6 +138,14 @@ function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonl
     },
   ];
 }
+
+/** Shorter than the words of the chart. */
+const HEADS: Readonly<Record<string, string>> = {
+  input: 'Input, tokens',
+  cache_write_5m: 'Cache write',
+  cache_write_1h: 'Cache write 1 h',
+  reasoning: 'of it reasoning',
+};
 
 /** Calls without a price are said, not counted as free. */
 function Cost({ sums }: { readonly sums: Sums }) {

@@ -48,7 +48,9 @@ export function readWishes(search: Search, nowMs: number): UsageWishes {
 
 /** The filters of the address, less the range. */
 export function filtersOf(search: Search): Readonly<Partial<Record<Dimension, string>>> {
-  const set = DIMENSION_NAMES.filter((name) => search[name] !== undefined && (name !== 'protocol' || isProtocol(search[name])));
+  const set = DIMENSION_NAMES.filter(
+    (name) => search[name] !== undefined && (name !== 'protocol' || isProtocol(search[name])),
+  );
   return Object.fromEntries(set.map((name) => [name, search[name]]));
 }
 
@@ -58,5 +60,10 @@ function isProtocol(text: string | undefined): boolean {
 
 /** The query of the wishes; the file takes the same, less the comparison. */
 export function usageQuery(wishes: UsageWishes, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
-  return { ...filtersOf(search), from: wishes.range.from, to: wishes.range.to, by: wishes.by.join(',') } as Query<'GET /accounts/{account}/usage.csv'>;
+  return {
+    ...filtersOf(search),
+    from: wishes.range.from,
+    to: wishes.range.to,
+    by: wishes.by.join(','),
+  } as Query<'GET /accounts/{account}/usage.csv'>;
 }

@@ -1,0 +1,103 @@
+/** Owns what was said in a call: the conversation, and the bodies as they were. What is not kept or not shown is said plainly. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { wholeNumber } from '../../lib/numbers.ts';
+import { useAccount } from '../../lib/session.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import type { CallDetail } from './call-cost.tsx';
+import { Conversation } from './conversation.tsx';
+import { readableText, streamEvents } from './json-text.ts';
+
+export function CallBodies({ detail }: { readonly detail: CallDetail }) {
+  if (detail.content !== 'shown') return <NoBodies detail={detail} />;
+  return (
+    <>
+      {detail.conversation !== null && (
+        <Section title="Conversation">
+          <Conversation turns={detail.conversation} />
+        </Section>
+      )}
+      {detail.raw !== null && <RawBodies raw={detail.raw} />}
+    </>
+  );
+}
+
+function NoBodies({ detail }: { readonly detail: CallDetail }) {
+  const account = useAccount();
+  return (
+    <Section title="Conversation">
+      {detail.content === 'hidden' ? (
+        <p className="text-ink-2">
+          What was said is kept, but your role in this account may not read it. An admin can change your role.
+        </p>
+      ) : (
+        <p className="text-ink-2">
+          What was said is not kept: bodies are off in the workspace <strong>{detail.call.workspace}</strong>, or their
+          time is over.{' '}
+          {account.may('workspaces.write') ? (
+            <>
+              <Link to="/app/workspaces" className="text-accent underline underline-offset-2">
+                The workspace’s policy
+              </Link>{' '}
+              says whether the next calls are kept.
+            </>
+          ) : (
+            'An admin can turn them on for the next calls, under Workspaces.'
+          )}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+type View = 'request' | 'upstream' | 'response';
+
+function RawBodies({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
+  const [view, setView] = useState<View>('request');
+  const events = streamEvents(raw.response);
+  return (
+    <Section
+      title="Bodies"
+      aside={
+        <Segmented<View>
+          label="Which body"
+          value={view}
+          choices={[
+            ['request', 'Came in'],
+            ...(raw.upstream_request === null ? [] : ([['upstream', 'In and sent on']] as const)),
+            ['response', events === null ? 'Answer' : 'Events'],
+          ]}
+          onChoose={setView}
+        />
+      }
+    >
+      {raw.truncated && <p className="text-amber">Longer than what is kept of a call: the end is missing.</p>}
+      {view === 'request' && <CodeBlock what="request body" text={readableText(raw.request)} wraps />}
+      {view === 'upstream' && raw.upstream_request !== null && (
+        <div className="grid gap-3 md:grid-cols-2">
+          <div className="min-w-0">
+            <h3 className="mb-1 text-sm text-ink-2">Came in</h3>
+            <CodeBlock what="request body as it came in" text={readableText(raw.request)} wraps />
+          </div>
+          <div className="min-w-0">
+            <h3 className="mb-1 text-sm text-ink-2">
+              {raw.upstream_request === raw.request ? 'Sent on, the same bytes' : 'Sent on'}
+            </h3>
+            <CodeBlock what="request body as it was sent on" text={readableText(raw.upstream_request)} wraps />
+          </div>
+        </div>
+      )}
+      {view === 'response' &&
+        (events === null ? (
+          <CodeBlock what="answer body" text={readableText(raw.response)} wraps />
+        ) : (
+          <>
+            <p className="text-sm text-ink-2">{wholeNumber(events.length)} events, as they were sent.</p>
+            <CodeBlock what="events" text={events.join('\n\n')} wraps />
+          </>
+        ))}
+    </Section>
+  );
+}

@@ -1,0 +1,94 @@
+/** Owns what a call cost: tokens by price, what was held against what was settled, and the ledger's entries. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { exactUsd } from '../../lib/money.ts';
+import { wholeNumber } from '../../lib/numbers.ts';
+import { exactPicoUsd, usdPerMillion } from '../../lib/pico.ts';
+import { When } from '../../ui/amounts.tsx';
+import type { Column } from '../../ui/column.ts';
+import { CopyIcon } from '../../ui/copy-button.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+
+export type CallDetail = Reply<'GET /accounts/{account}/logs/{request}'>;
+type CostLine = NonNullable<CallDetail['cost']>['lines'][number];
+type Entry = CallDetail['entries'][number];
+
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  input: 'Input',
+  cache_read: 'Cache read',
+  cache_write_5m: 'Cache write, 5 min',
+  cache_write_1h: 'Cache write, 1 h',
+  output: 'Output',
+  reasoning: 'Reasoning',
+};
+const LINES: readonly Column<CostLine>[] = [
+  { id: 'kind', head: 'Kind', cell: ({ kind }) => KIND_WORDS[kind] ?? kind },
+  { id: 'tokens', head: 'Tokens', align: 'right', cell: ({ tokens }) => wholeNumber(tokens) },
+  { id: 'price', head: 'USD per million', align: 'right', cell: (line) => usdPerMillion(line.pico_usd_per_token) },
+  { id: 'cost', head: 'Cost, USD', align: 'right', cell: (line) => exactPicoUsd(line.cost_pico_usd) },
+];
+const ENTRY_WORDS: Readonly<Record<string, string>> = {
+  hold: 'Held before the call',
+  extend: 'Held further',
+  post: 'Charged',
+  void: 'Hold released, nothing charged',
+  absorb: 'Borne by the operator',
+  correct: 'Corrected',
+};
+const ENTRIES: readonly Column<Entry>[] = [
+  { id: 'seq', head: 'No.', align: 'right', width: 64, cell: ({ seq }) => wholeNumber(seq) },
+  { id: 'kind', head: 'What', cell: ({ kind }) => ENTRY_WORDS[kind] ?? kind },
+  { id: 'amount', head: 'Amount, USD', align: 'right', cell: (entry) => exactUsd(entry.amount_nano_usd) },
+  { id: 'released', head: 'Released, USD', align: 'right', cell: (entry) => exactUsd(entry.released_nano_usd) },
+  { id: 'at', head: 'Time', wideOnly: true, cell: ({ at }) => <When at={at} /> },
+  {
+    id: 'hash',
+    head: 'Hash',
+    cell: ({ hash }) => (
+      <span className="flex items-center gap-1">
+        <code title={hash}>{hash.slice(0, 10)}…</code>
+        <CopyIcon text={hash} what="hash" />
+      </span>
+    ),
+  },
+];
+
+export function CallCost({ detail }: { readonly detail: CallDetail }) {
+  const { call, cost, entries } = detail;
+  return (
+    <>
+      <Section
+        title="Cost"
+        aside={
+          call.price_version !== null && <span className="text-sm text-ink-2">Price version {call.price_version}</span>
+        }
+      >
+        {cost === null ? (
+          <p className="text-ink-2">
+            {call.cost_nano_usd === null
+              ? 'The model had no price, so the tokens were counted and nothing was charged. Set one on the models page.'
+              : 'Nothing was used, so nothing was charged.'}
+          </p>
+        ) : (
+          <>
+            <Table label="Cost by kind of token" columns={LINES} rows={cost.lines} rowKey={({ kind }) => kind} />
+            <p className="figures text-ink-2">
+              {exactUsd(cost.held_nano_usd)} was held, {exactUsd(cost.settled_nano_usd)} settled
+              {cost.absorbed_nano_usd !== '0' && `, ${exactUsd(cost.absorbed_nano_usd)} of it borne by the operator`}.
+            </p>
+          </>
+        )}
+      </Section>
+      {entries.length > 0 && (
+        <Section title="Ledger entries">
+          <Table
+            label="Ledger entries of this call"
+            columns={ENTRIES}
+            rows={entries}
+            rowKey={({ seq }) => String(seq)}
+          />
+        </Section>
+      )}
+    </>
+  );
+}

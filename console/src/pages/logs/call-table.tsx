@@ -1,0 +1,147 @@
+/** Owns the table of calls: what each line says, and holding it still while somebody looks. */
+import { ArrowUp } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { exactTime, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { Money, When } from '../../ui/amounts.tsx';
+import { Badge, statusTone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { CopyIcon } from '../../ui/copy-button.tsx';
+import { Table } from '../../ui/table.tsx';
+import type { CallView } from './call-list.ts';
+
+const COLUMNS: readonly Column<CallView>[] = [
+  { id: 'at', head: 'Time', width: 108, cell: ({ at }) => <When at={at} /> },
+  { id: 'status', head: 'Status', width: 76, cell: (call) => <Status call={call} /> },
+  {
+    id: 'model',
+    head: 'Model',
+    cell: ({ model, served_model: served }) => (
+      <span title={served === null || served === model ? undefined : `answered by ${served}`}>{model ?? '–'}</span>
+    ),
+  },
+  { id: 'provider', head: 'Provider', wideOnly: true, cell: ({ provider }) => provider ?? '–' },
+  { id: 'key', head: 'Key', wideOnly: true, cell: ({ key_name: name }) => name },
+  {
+    id: 'tokens',
+    head: 'Tokens in / out',
+    align: 'right',
+    cell: ({ usage }) => {
+      const input = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h;
+      return (
+        <span title={`${wholeNumber(input)} in, ${wholeNumber(usage.output)} out`}>
+          {shortNumber(input)} / {shortNumber(usage.output)}
+        </span>
+      );
+    },
+  },
+  { id: 'cost', head: 'Cost, USD', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
+  {
+    id: 'ttfb',
+    head: 'First byte, ms',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ ttfb_ms: ms }) => (ms === null ? '–' : wholeNumber(Math.round(ms))),
+  },
+  {
+    id: 'duration',
+    head: 'Duration, ms',
+    align: 'right',
+    cell: ({ duration_ms: ms }) => wholeNumber(Math.round(ms)),
+  },
+  {
+    id: 'id',
+    head: 'Request',
+    wideOnly: true,
+    cell: ({ request_id: id }) => (
+      <span className="flex items-center gap-1">
+        <code className="text-ink-2" title={id}>
+          …{id.slice(-8)}
+        </code>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: only keeps the row from opening; the button is a button */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: keys are the button's */}
+        <span
+          onClick={(event) => event.stopPropagation()}
+          className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
+        >
+          <CopyIcon text={id} what="request id" />
+        </span>
+      </span>
+    ),
+  },
+];
+
+function Status({ call }: { readonly call: CallView }) {
+  return (
+    <span title={call.error ?? undefined}>
+      <Badge tone={statusTone(call.status)}>{call.status === 499 ? '499 left' : call.status}</Badge>
+    </span>
+  );
+}
+
+interface CallTableProps {
+  readonly calls: readonly CallView[];
+  readonly waiting: number;
+  readonly openKey: string | null;
+  readonly onOpen: (call: CallView) => void;
+  readonly onShowNew: () => void;
+  /** Whether somebody points at the rows, or scrolled down. */
+  readonly onHold: (holds: boolean) => void;
+  readonly foot: ReactNode;
+}
+
+const STILL_PX = 8;
+
+export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, foot }: CallTableProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const isOver = useRef(false);
+  const holdNow = () => {
+    const scroller = frame.current?.firstElementChild;
+    const isScrolled = scrollY > (frame.current?.offsetTop ?? 0) || (scroller?.scrollTop ?? 0) > STILL_PX;
+    onHold(isOver.current || isScrolled);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it reads only refs
+  useEffect(() => {
+    addEventListener('scroll', holdNow, { passive: true, capture: true });
+    return () => removeEventListener('scroll', holdNow, { capture: true });
+  }, []);
+  const point = (over: boolean) => {
+    isOver.current = over;
+    holdNow();
+  };
+  return (
+    <div className="relative">
+      <div ref={frame} onPointerEnter={() => point(true)} onPointerLeave={() => point(false)}>
+        <Table
+          label="Calls, the newest first"
+          columns={COLUMNS}
+          rows={calls}
+          rowKey={({ request_id: id }) => id}
+          onOpen={onOpen}
+          openKey={openKey}
+          foot={foot}
+        />
+      </div>
+      <div role="status" className="pointer-events-none absolute inset-x-0 top-10 z-20 flex justify-center">
+        {waiting > 0 && (
+          <Button
+            kind="primary"
+            icon={<ArrowUp size={14} aria-hidden="true" />}
+            className="pointer-events-auto animate-[rise-in_140ms_ease-out] shadow-float"
+            onClick={() => {
+              frame.current?.firstElementChild?.scrollTo({ top: 0 });
+              onShowNew();
+            }}
+          >
+            {wholeNumber(waiting)} new {waiting === 1 ? 'call' : 'calls'}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** For the title of a sheet. */
+export function callTitle(call: CallView): string {
+  return `${call.model ?? 'no model'} · ${exactTime(call.at)}`;
+}

@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'bun:test';
+import { readableText, streamEvents } from './json-text.ts';
+
+describe('readableText', () => {
+  test('indents JSON', () => {
+    expect(readableText('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}');
+  });
+  test.each(['{"a":', 'plain words', '"text"', '', '{"id":12345678901234567890}'])('leaves %p as it came', (text) => {
+    expect(readableText(text)).toBe(text);
+  });
+});
+
+describe('streamEvents', () => {
+  test('parts a stream at its blank lines, whatever the line ends', () => {
+    expect(streamEvents('event: a\ndata: {}\n\ndata: [DONE]\r\n\r\n')).toEqual(['event: a\ndata: {}', 'data: [DONE]']);
+  });
+  test('a comment is an event of its own', () => {
+    expect(streamEvents(': waiting\n\ndata: 1\n\n')).toEqual([': waiting', 'data: 1']);
+  });
+  test('JSON and words are no stream', () => {
+    expect(streamEvents('{"data: ":1}')).toBeNull();
+    expect(streamEvents('Bad gateway')).toBeNull();
+  });
+});

@@ -1,0 +1,80 @@
+/** Owns the small bars over the list: how many calls, and how many of them failed. Dragging over them narrows the range. */
+import { useMemo, useState } from 'react';
+import { bucketLabels, type Step, spanTimes } from '../../charts/bucket-labels.ts';
+import { ColumnChart } from '../../charts/column-chart.tsx';
+import type { Series, Span } from '../../charts/stack.ts';
+import { rangeText } from '../../filters/time-range.ts';
+import { shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { useFilters } from '../../lib/search.ts';
+import { Button } from '../../ui/button.tsx';
+import { Panel } from '../../ui/page.tsx';
+import type { LogsReply } from './call-list.ts';
+
+type Histogram = NonNullable<LogsReply['histogram']>;
+
+const DAY_MS = 86_400_000;
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function LogHistogram({ histogram, rangeEnd }: { readonly histogram: Histogram; readonly rangeEnd: string }) {
+  const [, change] = useFilters();
+  const [selected, setSelected] = useState<Span | null>(null);
+  const buckets = useMemo(() => histogram.bars.map(({ at }) => at), [histogram]);
+  const step: Step = histogram.step_ms >= DAY_MS ? 'day' : 'minute';
+  const labels = useMemo(() => bucketLabels(buckets, step, ZONE), [buckets, step]);
+  const series = useMemo(
+    (): readonly Series[] => [
+      {
+        name: 'answered',
+        color: 'var(--chart-1)',
+        values: histogram.bars.map(({ requests, errors }) => requests - errors),
+      },
+      { name: 'errors', color: 'var(--red)', values: histogram.bars.map(({ errors }) => errors) },
+    ],
+    [histogram],
+  );
+  const end = new Date(Date.parse(buckets.at(-1) ?? rangeEnd) + histogram.step_ms).toISOString();
+  const times = selected === null ? null : spanTimes(buckets, selected, 'day', end);
+  const all = histogram.bars.reduce((sum, { requests }) => sum + requests, 0);
+  const errors = histogram.bars.reduce((sum, one) => sum + one.errors, 0);
+  return (
+    <Panel className="flex flex-col gap-2 px-4 py-3">
+      <div className="flex min-h-8 flex-wrap items-center justify-between gap-2">
+        {times === null ? (
+          <p className="text-ink-2">
+            <span className="figures font-medium text-ink">{wholeNumber(all)}</span> calls,{' '}
+            <span className={errors > 0 ? 'figures font-medium text-red' : 'figures'}>{wholeNumber(errors)}</span> of
+            them errors
+          </p>
+        ) : (
+          <p role="status" className="flex flex-wrap items-center gap-2">
+            <span className="mr-1 font-medium">{rangeText(times)}</span>
+            <Button
+              kind="primary"
+              onClick={() => {
+                setSelected(null);
+                change({ range: undefined, ...times });
+              }}
+            >
+              Show these calls
+            </Button>
+            <Button kind="quiet" onClick={() => setSelected(null)}>
+              Clear
+            </Button>
+          </p>
+        )}
+      </div>
+      <ColumnChart
+        label="Calls over time"
+        shape="bars"
+        series={series}
+        labels={labels}
+        axisText={shortNumber}
+        amountText={(at, column) => wholeNumber(series[at]?.values[column] ?? 0)}
+        sumText={(column) => wholeNumber(histogram.bars[column]?.requests ?? 0)}
+        selected={times === null ? null : selected}
+        onSelect={setSelected}
+        height={96}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,80 @@
+/** Owns fetching the list of calls: its first page, older ones on demand, and what comes while it is live. */
+import { useEffect, useState } from 'react';
+import { type ApiError, ask } from '../../lib/api.ts';
+import { useReply } from '../../lib/queries.ts';
+import { addNewer, addOlder, beginList, type CallList, type LogsReply, showWaiting } from './call-list.ts';
+import type { LogQuery } from './log-filters.ts';
+
+const TAIL_MS = 2_000;
+const TAIL_LIMIT = 200;
+
+interface CallListState {
+  readonly list: CallList | null;
+  readonly histogram: LogsReply['histogram'];
+  readonly error: ApiError | null;
+  readonly isFetchingOlder: boolean;
+  readonly retry: () => void;
+  readonly fetchOlder: () => void;
+  readonly showNew: () => void;
+}
+
+/** `holds`: what comes waits, so that nothing moves under the pointer. */
+export function useCallList(account: string, filters: LogQuery, isLive: boolean, holds: boolean): CallListState {
+  const key = JSON.stringify([account, filters]);
+  const [kept, setKept] = useState<{ readonly key: string; readonly list: CallList } | null>(null);
+  const [older, setOlder] = useState<{ readonly isFetching: boolean; readonly error: ApiError | null }>({
+    isFetching: false,
+    error: null,
+  });
+  const list = kept?.key === key ? kept.list : null;
+  const path = { account };
+  const isEmpty = list !== null && list.newest === null;
+  const first = useReply(
+    'GET /accounts/{account}/logs',
+    { path, query: filters },
+    { everyMs: isLive && isEmpty ? TAIL_MS : false },
+  );
+  const tail = useReply(
+    'GET /accounts/{account}/logs',
+    { path, query: { ...filters, after: list?.newest ?? '', limit: TAIL_LIMIT } },
+    { everyMs: TAIL_MS, enabled: isLive && list !== null && list.newest !== null },
+  );
+
+  useEffect(() => {
+    const page = first.data;
+    if (page === undefined) return;
+    // The first page is asked for again when the window gets the focus; what the list has beyond it stays.
+    setKept((known) => (known?.key === key && known.list.newest !== null ? known : { key, list: beginList(page) }));
+  }, [first.data, key]);
+  useEffect(() => {
+    const page = tail.data;
+    if (page === undefined || page.calls.length === 0) return;
+    setKept((known) => (known?.key === key ? { key, list: addNewer(known.list, page, holds) } : known));
+  }, [tail.data, key, holds]);
+  useEffect(() => {
+    if (!holds) setKept((known) => (known === null ? known : { ...known, list: showWaiting(known.list) }));
+  }, [holds]);
+
+  async function fetchOlder(): Promise<void> {
+    const before = list?.next ?? null;
+    if (before === null || older.isFetching) return;
+    setOlder({ isFetching: true, error: null });
+    try {
+      const page = await ask('GET /accounts/{account}/logs', { path, query: { ...filters, before } });
+      setKept((known) => (known?.key === key ? { key, list: addOlder(known.list, page) } : known));
+      setOlder({ isFetching: false, error: null });
+    } catch (cause) {
+      setOlder({ isFetching: false, error: cause as ApiError });
+    }
+  }
+
+  return {
+    list,
+    histogram: first.data?.histogram ?? null,
+    error: first.error ?? tail.error ?? older.error,
+    isFetchingOlder: older.isFetching,
+    retry: () => void first.refetch(),
+    fetchOlder: () => void fetchOlder(),
+    showNew: () => setKept((known) => (known === null ? known : { ...known, list: showWaiting(known.list) })),
+  };
+}
