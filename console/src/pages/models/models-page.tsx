@@ -1,5 +1,162 @@
+/** Owns the models page: what can be called, at what price, by how many keys; one of them at the right. */
+import { Link } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { wholeNumber } from '../../lib/numbers.ts';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { contextText, findModels, type ModelView, type RateName, rateOrder, rateText } from './model-facts.ts';
+import { ModelSheet } from './model-sheet.tsx';
 
-export default function NamedPage() {
-  return <Page title="models">{null}</Page>;
+const PROTOCOL_WORDS = { chat: 'Chat', messages: 'Messages' } as const;
+
+function Rate({ model, rate }: { readonly model: ModelView; readonly rate: RateName }) {
+  const text = rateText(model.price, rate);
+  return text === 'unpriced' ? <span className="text-amber">{text}</span> : text;
+}
+
+const COLUMNS: readonly Column<ModelView>[] = [
+  {
+    id: 'name',
+    head: 'Model',
+    sortBy: ({ name }) => name,
+    cell: ({ name, aliases }) => (
+      <span className="flex items-center gap-2">
+        <span className="truncate font-medium" title={name}>
+          {name}
+        </span>
+        {aliases.length > 0 && (
+          <span className="text-sm text-ink-3" title={aliases.join('\n')}>
+            +{aliases.length}
+            <span className="sr-only"> more names: {aliases.join(', ')}</span>
+          </span>
+        )}
+      </span>
+    ),
+  },
+  {
+    id: 'provider',
+    head: 'Answered by',
+    wideOnly: true,
+    sortBy: ({ targets }) => targets[0]?.provider ?? '',
+    cell: ({ targets }) => targets.map(({ provider }) => provider).join(', then '),
+  },
+  {
+    id: 'protocols',
+    head: 'Protocols',
+    wideOnly: true,
+    cell: ({ protocols }) => protocols.map((one) => PROTOCOL_WORDS[one]).join(', '),
+  },
+  {
+    id: 'capabilities',
+    head: 'Capabilities',
+    wideOnly: true,
+    cell: ({ capabilities }) => (
+      <span className="flex gap-1">
+        {capabilities.slice(0, 3).map((one) => (
+          <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
+        ))}
+        {capabilities.length > 3 && <Badge>+{capabilities.length - 3}</Badge>}
+      </span>
+    ),
+  },
+  {
+    id: 'context',
+    head: 'Context, tokens',
+    align: 'right',
+    sortBy: ({ context_tokens: tokens }) => tokens ?? 0,
+    cell: ({ context_tokens: tokens }) => contextText(tokens),
+  },
+  {
+    id: 'input',
+    head: 'Input, USD/M',
+    align: 'right',
+    sortBy: ({ price }) => rateOrder(price, 'input'),
+    cell: (model) => <Rate model={model} rate="input" />,
+  },
+  {
+    id: 'output',
+    head: 'Output, USD/M',
+    align: 'right',
+    sortBy: ({ price }) => rateOrder(price, 'output'),
+    cell: (model) => <Rate model={model} rate="output" />,
+  },
+  { id: 'keys', head: 'Keys', align: 'right', sortBy: ({ keys }) => keys, cell: ({ keys }) => wholeNumber(keys) },
+];
+
+export default function ModelsPage() {
+  const account = useAccount();
+  const [search, change] = useFilters();
+  const { data, error, refetch } = useReply('GET /accounts/{account}/models', { path: { account: account.account } });
+  const text = search.q ?? '';
+  const found = data === undefined ? [] : findModels(data.models, text);
+  const open = data?.models.find(({ name }) => name === search.model);
+  return (
+    <Page
+      title="Models"
+      lead="What can be called here, who answers, at what price. “Keys” counts those of this account that may call it."
+      filters={
+        <div className="relative w-full sm:w-80">
+          <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
+          <input
+            type="search"
+            aria-label="Name, provider or capability"
+            placeholder="Name, provider or capability"
+            className={`${CONTROL} pl-8`}
+            value={text}
+            onChange={(event) => change({ q: event.target.value })}
+          />
+        </div>
+      }
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonRows rows={10} />}
+      {data !== undefined && data.models.length === 0 && (
+        <Empty
+          title="No model can be called yet"
+          action={
+            account.may('house.read') && (
+              <Link to="/app/providers" className={buttonClasses('primary')}>
+                Add a provider
+              </Link>
+            )
+          }
+        >
+          Models come from providers: one credential, and what it serves is listed here.
+        </Empty>
+      )}
+      {data !== undefined && data.models.length > 0 && found.length === 0 && (
+        <Empty
+          title="No such model"
+          action={
+            <Button kind="primary" onClick={() => change({ q: undefined })}>
+              Show all {data.models.length} models
+            </Button>
+          }
+        >
+          Nothing has “{text}” in its name, provider or capabilities.
+        </Empty>
+      )}
+      {found.length > 0 && (
+        <Table
+          label="Models"
+          columns={COLUMNS}
+          rows={found}
+          rowKey={({ name }) => name}
+          onOpen={({ name }) => change({ model: name })}
+          openKey={open?.name ?? null}
+        />
+      )}
+      {open !== undefined && <ModelSheet key={open.name} model={open} onClose={() => change({ model: undefined })} />}
+    </Page>
+  );
 }

@@ -1,5 +1,229 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the providers page: each host with its health, its credential's last characters, and a test of it. */
+import { EllipsisVertical, Plus } from 'lucide-react';
+import { useState } from 'react';
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { duration, share, wholeNumber } from '../../lib/numbers.ts';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { When } from '../../ui/amounts.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { Page, Panel } from '../../ui/page.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { HealthBadge } from './health-badge.tsx';
+import { AddProvider, ReplaceCredential, ReplaceModels } from './provider-dialogs.tsx';
 
-export default function NamedPage() {
-  return <Page title="providers">{null}</Page>;
+type ProvidersReply = Reply<'GET /accounts/{account}/providers'>;
+export type ProviderView = ProvidersReply['providers'][number];
+
+const HEALTH_MS = 15_000;
+const SOURCES = {
+  file: 'In the configuration file',
+  environment: 'From the environment',
+  demo: 'Built in',
+  console: 'Added here',
+} as const;
+const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
+
+export default function ProvidersPage() {
+  const { account, may } = useAccount();
+  const [isAdding, setAdding] = useState(false);
+  const { data, error, refetch } = useReply(
+    'GET /accounts/{account}/providers',
+    { path: { account } },
+    { everyMs: HEALTH_MS },
+  );
+  const add = may('house.write') && data !== undefined && (
+    <Button kind="primary" icon={<Plus size={14} aria-hidden="true" />} onClick={() => setAdding(true)}>
+      Add provider
+    </Button>
+  );
+  return (
+    <Page
+      title="Providers"
+      lead="The hosts that answer calls. Credentials are kept sealed: they can be replaced here, never read."
+      action={add}
+    >
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <div className="grid gap-3 lg:grid-cols-2">
+          <SkeletonPanel heightPx={168} />
+          <SkeletonPanel heightPx={168} />
+        </div>
+      )}
+      {data !== undefined && data.providers.length === 0 && (
+        <Empty title="No provider yet" action={add}>
+          A provider is a host that answers calls, with your credential for it. Add one and its models can be called at
+          once.
+        </Empty>
+      )}
+      {data !== undefined && (
+        <ul className="grid gap-3 lg:grid-cols-2">
+          {data.providers.map((provider) => (
+            <li key={provider.name} className="min-w-0">
+              <ProviderCard provider={provider} canWrite={may('house.write')} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {isAdding && data !== undefined && (
+        <AddProvider
+          kinds={data.kinds}
+          taken={data.providers.map(({ name }) => name)}
+          onClose={() => setAdding(false)}
+        />
+      )}
+    </Page>
+  );
+}
+
+type Asked = 'credential' | 'models' | 'remove';
+
+function ProviderCard({ provider, canWrite }: { readonly provider: ProviderView; readonly canWrite: boolean }) {
+  const { account } = useAccount();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const test = useAct('POST /accounts/{account}/providers/{provider}/test', [TOUCHES[0]]);
+  const remove = useAct('DELETE /accounts/{account}/providers/{provider}', TOUCHES);
+  const path = { account, provider: provider.name };
+  const { health, tested } = provider;
+  const isOwn = provider.source === 'console';
+  const close = () => setAsked(null);
+  return (
+    <Panel className="flex h-full flex-col">
+      <header className="flex items-start gap-2 px-4 pt-3">
+        <div className="min-w-0 flex-1">
+          <h2 className="flex flex-wrap items-center gap-2 text-read font-semibold">
+            <span className="truncate">{provider.name}</span>
+            <HealthBadge state={health.state} />
+            {!isOwn && <Badge>{SOURCES[provider.source]}, read-only</Badge>}
+          </h2>
+          <p className="truncate text-ink-2" title={provider.base_url}>
+            {provider.base_url}
+          </p>
+        </div>
+        {isOwn && canWrite && (
+          <Menu
+            trigger={
+              <IconButton label={`More about ${provider.name}`}>
+                <EllipsisVertical size={16} />
+              </IconButton>
+            }
+          >
+            <MenuItem onSelect={() => setAsked('credential')}>Replace credential</MenuItem>
+            <MenuItem onSelect={() => setAsked('models')}>Replace models</MenuItem>
+            <MenuLine />
+            <MenuItem danger onSelect={() => setAsked('remove')}>
+              Remove provider
+            </MenuItem>
+          </Menu>
+        )}
+      </header>
+      <dl className="figures grid flex-1 grid-cols-2 gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-4">
+        <Fact name="Calls, 15 min" value={wholeNumber(health.calls)} />
+        <Fact
+          name="Errors"
+          value={health.errors === 0 ? '0' : `${wholeNumber(health.errors)} (${share(health.errors, health.calls)})`}
+          isBad={health.state === 'failing'}
+        />
+        <Fact name="First byte p50" value={health.ttfb_p50_ms === null ? '–' : duration(health.ttfb_p50_ms)} />
+        <Fact name="Models" value={wholeNumber(provider.models)} />
+      </dl>
+      <footer className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-4 py-2.5">
+        <div className="min-w-0 flex-1 basis-52">
+          <p>
+            {provider.last4 === null ? (
+              'Needs no credential'
+            ) : (
+              <>
+                Credential …<code>{provider.last4}</code>
+              </>
+            )}
+          </p>
+          <p className="text-sm text-ink-2">
+            {tested === null ? (
+              'Never tested'
+            ) : (
+              <>
+                <span className={tested.ok ? 'text-green' : 'text-red'}>{tested.ok ? 'Works' : 'Failed'}</span>,{' '}
+                <When at={tested.at} />: {tested.message}
+              </>
+            )}
+          </p>
+        </div>
+        {canWrite && (
+          <Button
+            busy={test.isPending}
+            aria-label={`Test ${provider.name}`}
+            onClick={() =>
+              test.mutate(
+                { path, body: {} },
+                {
+                  onSuccess: ({ ok, message }) =>
+                    toast({ text: `${provider.name}: ${message}`, tone: ok ? 'good' : 'bad' }),
+                },
+              )
+            }
+          >
+            {test.isPending ? 'Testing…' : 'Test'}
+          </Button>
+        )}
+        {test.error !== null && (
+          <div className="basis-full">
+            <ErrorNote error={test.error} />
+          </div>
+        )}
+      </footer>
+      {asked === 'credential' && <ReplaceCredential provider={provider} onClose={close} />}
+      {asked === 'models' && <ReplaceModels provider={provider} onClose={close} />}
+      {asked === 'remove' && (
+        <Confirm
+          title={`Remove ${provider.name}?`}
+          act="Remove provider"
+          busy={remove.isPending}
+          error={remove.error}
+          onAct={() =>
+            remove.mutate(
+              { path },
+              {
+                onSuccess: () => {
+                  toast({ text: `${provider.name} was removed.` });
+                  close();
+                },
+              },
+            )
+          }
+          onClose={close}
+        >
+          <p>
+            {provider.models === 1 ? 'Its model' : `Its ${wholeNumber(provider.models)} models`} can no longer be called
+            from the next call on
+            {health.calls > 0 && `; it answered ${wholeNumber(health.calls)} in the last 15 minutes`}. The sealed
+            credential is deleted. Records and charges stay.
+          </p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function Fact({
+  name,
+  value,
+  isBad = false,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly isBad?: boolean;
+}) {
+  return (
+    <div>
+      <dt className="text-sm text-ink-2">{name}</dt>
+      <dd className={isBad ? 'font-medium text-red' : 'font-medium'}>{value}</dd>
+    </div>
+  );
 }

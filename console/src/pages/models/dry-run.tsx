@@ -1,0 +1,84 @@
+/** Owns asking where a call would go, without sending it. */
+import { ArrowRight, CircleStop, CornerDownRight } from 'lucide-react';
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import type { ModelView } from './model-facts.ts';
+
+type Protocol = ModelView['protocols'][number];
+
+const OUTCOMES = {
+  goes: { icon: ArrowRight, word: 'Goes', tone: 'text-green' },
+  // biome-ignore lint/suspicious/noThenProperty: the word of the contract; nobody awaits this table
+  then: { icon: CornerDownRight, word: 'Then', tone: 'text-ink-2' },
+  stops: { icon: CircleStop, word: 'Stops', tone: 'text-red' },
+} as const;
+
+export function DryRun({ model }: { readonly model: ModelView }) {
+  const { account, may } = useAccount();
+  const [protocol, setProtocol] = useState<Protocol>(model.protocols[0] ?? 'chat');
+  const [key, setKey] = useState('');
+  const keys = useReply('GET /accounts/{account}/keys', { path: { account } }, { enabled: may('keys.read') });
+  const run = useReply(
+    'GET /accounts/{account}/models/{model}/dry-run',
+    { path: { account, model: model.name }, query: { protocol, ...(key === '' ? {} : { key }) } },
+    { keepsPrevious: true },
+  );
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Segmented<Protocol>
+          label="Protocol"
+          value={protocol}
+          choices={[
+            ['chat', 'Chat completions'],
+            ['messages', 'Messages'],
+          ]}
+          onChoose={setProtocol}
+        />
+        {keys.data !== undefined && keys.data.keys.length > 0 && (
+          <label className="flex min-w-0 items-center gap-2">
+            <span className="text-ink-2">by</span>
+            <select
+              className={`${CONTROL} w-auto max-w-56`}
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+            >
+              <option value="">any key</option>
+              {keys.data.keys.map(({ id, name, last4 }) => (
+                <option key={id} value={id}>
+                  {name} (tg_…{last4})
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      {run.error !== null && <ErrorNote error={run.error} onRetry={() => void run.refetch()} />}
+      {run.data === undefined && run.error === null && <SkeletonPanel heightPx={72} />}
+      {run.data !== undefined && (
+        <Panel>
+          <ol className="divide-y divide-line" aria-live="polite">
+            {run.data.steps.map(({ outcome, text }, at) => {
+              const { icon: Icon, word, tone } = OUTCOMES[outcome];
+              return (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+                <li key={at} className="flex items-start gap-2.5 px-3 py-2">
+                  <Icon size={15} aria-hidden="true" className={`mt-0.5 shrink-0 ${tone}`} />
+                  <span className={`w-11 shrink-0 font-medium ${tone}`}>{word}</span>
+                  <span className="min-w-0 break-words">{text}</span>
+                </li>
+              );
+            })}
+          </ol>
+        </Panel>
+      )}
+      <p className="text-sm text-ink-3">Nothing is sent and nothing is taken from a limit.</p>
+    </div>
+  );
+}

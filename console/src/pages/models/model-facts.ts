@@ -1,0 +1,65 @@
+/** Owns how a model's facts and prices are said in a table. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+
+export type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
+export type PriceView = ModelView['prices'][number];
+
+export const RATES = [
+  ['input', 'Input'],
+  ['output', 'Output'],
+  ['cache_read', 'Cache read'],
+  ['cache_write_5m', 'Cache write, 5 min'],
+  ['cache_write_1h', 'Cache write, 1 h'],
+  ['reasoning', 'Reasoning'],
+] as const satisfies readonly (readonly [keyof PriceView, string])[];
+export type RateName = (typeof RATES)[number][0];
+
+export const SOURCE_WORDS: Readonly<Record<ModelView['source'] | PriceView['source'], string>> = {
+  file: 'configuration file',
+  environment: 'environment',
+  demo: 'built in',
+  console: 'console',
+  catalogue: 'catalogue',
+};
+
+/** `200K`, `1M`: tokens of a context, in the round numbers that people know. */
+export function contextText(tokens: number | null): string {
+  if (tokens === null) return '–';
+  if (tokens >= 1_000_000) return `${Number((tokens / 1_000_000).toFixed(2))}M`;
+  return tokens >= 1_000 ? `${Number((tokens / 1_000).toFixed(1))}K` : String(tokens);
+}
+
+/** What a rate is, in US dollars per million tokens. */
+export function rateText(price: PriceView | null, rate: RateName): string {
+  if (price === null) return 'unpriced';
+  return price.free ? 'free' : (price[rate] ?? '–');
+}
+
+/** By what a column of prices is sorted: unpriced first, then free. */
+export function rateOrder(price: PriceView | null, rate: RateName): number {
+  if (price === null) return -1;
+  return price.free ? 0 : Number(price[rate] ?? 0);
+}
+
+/** Which of the versions holds at a time; they come with the newest first. */
+export function versionAt(prices: readonly PriceView[], nowMs: number): PriceView | null {
+  return prices.find(({ from }) => from === null || Date.parse(from) <= nowMs) ?? null;
+}
+
+/** Models whose name, alias, target or capability holds every word of a text. */
+export function findModels(models: readonly ModelView[], text: string): readonly ModelView[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return models;
+  return models.filter(({ name, display_name: display, aliases, targets, capabilities }) => {
+    const hay = [
+      name,
+      display ?? '',
+      ...aliases,
+      ...targets.flatMap((one) => [one.provider, one.model]),
+      ...capabilities,
+    ]
+      .join('\n')
+      .toLowerCase();
+    return words.every((word) => hay.includes(word));
+  });
+}

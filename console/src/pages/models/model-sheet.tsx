@@ -1,0 +1,123 @@
+/** Owns one model whole: its facts, its prices with the times from which they hold, and where a call of it would go. */
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { exactTime, wholeNumber } from '../../lib/numbers.ts';
+import { useAccount } from '../../lib/session.ts';
+import { useNow } from '../../lib/use-now.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import type { Column } from '../../ui/column.ts';
+import { CopyIcon } from '../../ui/copy-button.tsx';
+import { Sheet } from '../../ui/dialog.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { DryRun } from './dry-run.tsx';
+import { type ModelView, type PriceView, RATES, rateText, SOURCE_WORDS, versionAt } from './model-facts.ts';
+import { PriceDialog } from './price-dialog.tsx';
+
+export function ModelSheet({ model, onClose }: { readonly model: ModelView; readonly onClose: () => void }) {
+  const account = useAccount();
+  const [isPricing, setPricing] = useState(false);
+  return (
+    <Sheet
+      title={model.display_name ?? model.name}
+      lead={
+        <span className="flex items-center gap-1.5">
+          <code className="truncate">{model.name}</code>
+          <CopyIcon text={model.name} what="model name" />
+        </span>
+      }
+      onClose={onClose}
+      footer={
+        <Link to="/app/playground" search={{ model: model.name } as never} className={buttonClasses()}>
+          Try it in the playground
+        </Link>
+      }
+    >
+      <div className="flex flex-col gap-6">
+        <dl className="grid grid-cols-[max-content_1fr] gap-x-5 gap-y-1.5">
+          {model.aliases.length > 0 && <Fact name="Other names">{model.aliases.join(', ')}</Fact>}
+          <Fact name="Protocols">
+            {model.protocols.map((one) => (one === 'chat' ? 'Chat completions' : 'Messages')).join(', ')}
+          </Fact>
+          <Fact name="Context">
+            {model.context_tokens === null ? 'not known' : `${wholeNumber(model.context_tokens)} tokens`}
+          </Fact>
+          <Fact name="Longest answer">
+            {model.output_tokens_max === null ? 'not known' : `${wholeNumber(model.output_tokens_max)} tokens`}
+          </Fact>
+          <Fact name="Capabilities">
+            {model.capabilities.length === 0 ? (
+              'not known'
+            ) : (
+              <span className="flex flex-wrap gap-1">
+                {model.capabilities.map((one) => (
+                  <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
+                ))}
+              </span>
+            )}
+          </Fact>
+          <Fact name="May call it">
+            {model.keys === 1 ? 'one key of this account' : `${wholeNumber(model.keys)} keys of this account`}
+          </Fact>
+          <Fact name="Defined in">{SOURCE_WORDS[model.source]}</Fact>
+        </dl>
+        <Section
+          title="Prices, USD per million tokens"
+          aside={account.may('house.write') && <Button onClick={() => setPricing(true)}>Set a price</Button>}
+        >
+          <Prices prices={model.prices} />
+        </Section>
+        <Section title="Where a call would go">
+          <DryRun model={model} />
+        </Section>
+      </div>
+      {isPricing && <PriceDialog model={model} onClose={() => setPricing(false)} />}
+    </Sheet>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-2">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}
+
+function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
+  const nowMs = useNow();
+  if (prices.length === 0) {
+    return (
+      <p className="text-ink-2">
+        There is no price: calls are counted in tokens and cost nothing. Where a budget binds, such a model is refused,
+        since nobody knows what it would take from it.
+      </p>
+    );
+  }
+  const holds = versionAt(prices, nowMs);
+  const columns: readonly Column<PriceView>[] = [
+    {
+      id: 'from',
+      head: 'From',
+      cell: (price) => (
+        <span className="flex items-center gap-2">
+          {price.from === null ? 'ever' : exactTime(price.from)}
+          {price === holds && <Badge tone="accent">holds now</Badge>}
+          {price.from !== null && Date.parse(price.from) > nowMs && <Badge>to come</Badge>}
+        </span>
+      ),
+    },
+    ...RATES.map(
+      ([rate, word]): Column<PriceView> => ({
+        id: rate,
+        head: word,
+        align: 'right',
+        cell: (price) => rateText(price, rate),
+      }),
+    ),
+    { id: 'source', head: 'Set by', cell: ({ source }) => SOURCE_WORDS[source] },
+  ];
+  return <Table label="Prices" columns={columns} rows={prices} rowKey={({ version, from }) => `${version} ${from}`} />;
+}

@@ -1,0 +1,12 @@
+/** Owns how a provider's health is said, on every page that shows it. */
+import { Badge } from '../../ui/badge.tsx';
+
+const STATES = {
+  healthy: { tone: 'good', word: 'healthy' },
+  failing: { tone: 'bad', word: 'failing' },
+  idle: { tone: 'neutral', word: 'no calls lately' },
+} as const;
+
+export function HealthBadge({ state }: { readonly state: keyof typeof STATES }) {
+  return <Badge tone={STATES[state].tone}>{STATES[state].word}</Badge>;
+}

@@ -1,0 +1,268 @@
+/** Owns adding a provider, and replacing what may be replaced of one. A credential is typed, sent and forgotten. */
+import { useState } from 'react';
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { freeName, parseModelLines } from './provider-form.ts';
+import type { ProviderView } from './providers-page.tsx';
+
+type Kind = Reply<'GET /accounts/{account}/providers'>['kinds'][number];
+
+const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
+const MODELS_HINT = 'One a line: the provider’s name of it, or “public name = name there”.';
+
+function linesError(text: string): string | null {
+  const { fault } = parseModelLines(text);
+  return fault === null ? null : `Line ${fault.line}: ${fault.text}.`;
+}
+
+interface AddProviderProps {
+  readonly kinds: readonly Kind[];
+  readonly taken: readonly string[];
+  readonly onClose: () => void;
+}
+
+export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
+  const { account } = useAccount();
+  const [kind, setKind] = useState(kinds[0]);
+  const [name, setName] = useState(() => freeName(kinds[0]?.kind ?? '', taken));
+  const [baseUrl, setBaseUrl] = useState('');
+  const [credential, setCredential] = useState('');
+  const [models, setModels] = useState('');
+  const add = useAct('POST /accounts/{account}/providers', TOUCHES);
+  const error = add.error;
+  const needsUrl = kind?.base_url === null;
+  const canSend = kind !== undefined && name !== '' && (!needsUrl || baseUrl !== '') && linesError(models) === null;
+  const submit = () => {
+    if (!canSend) return;
+    add.mutate(
+      {
+        path: { account },
+        body: {
+          name,
+          kind: kind.kind,
+          base_url: baseUrl.trim() === '' ? null : baseUrl.trim(),
+          credential: credential.trim() === '' ? null : credential.trim(),
+          models: [...parseModelLines(models).models],
+        },
+      },
+      {
+        onSuccess: () => {
+          toast({ text: `${name} was added. Test it to see whether its credential works.`, tone: 'good' });
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog
+      title="Add provider"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" busy={add.isPending} disabled={!canSend} onClick={submit}>
+            Add provider
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        autoComplete="off"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <div className="grid gap-3 sm:grid-cols-2">
+          <SelectField
+            label="Kind"
+            value={kind?.kind ?? ''}
+            error={memberError(error, 'kind')}
+            onChange={(event) => {
+              const next = kinds.find((one) => one.kind === event.target.value);
+              setKind(next);
+              setName(freeName(event.target.value, taken));
+            }}
+          >
+            {kinds.map((one) => (
+              <option key={one.kind} value={one.kind}>
+                {one.name}
+              </option>
+            ))}
+          </SelectField>
+          <TextField
+            label="Name"
+            value={name}
+            error={
+              memberError(error, 'name') ?? (taken.includes(name) ? 'There is a provider of this name already.' : null)
+            }
+            onChange={(event) => setName(event.target.value)}
+          />
+        </div>
+        <TextField
+          label="Address"
+          type="url"
+          placeholder={kind?.base_url ?? 'https://host.example/v1'}
+          hint={
+            needsUrl
+              ? 'Https. Private addresses only where the configuration file allows them.'
+              : 'Empty: its usual one.'
+          }
+          value={baseUrl}
+          error={memberError(error, 'base_url')}
+          onChange={(event) => setBaseUrl(event.target.value)}
+        />
+        <TextField
+          label="Credential"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          hint="Kept sealed. Nobody, you neither, can read it here again. Empty where the host needs none."
+          value={credential}
+          error={memberError(error, 'credential')}
+          onChange={(event) => setCredential(event.target.value)}
+        />
+        <TextAreaField
+          label="Models"
+          rows={5}
+          spellCheck={false}
+          hint={MODELS_HINT}
+          value={models}
+          error={linesError(models) ?? memberError(error, 'models')}
+          onChange={(event) => setModels(event.target.value)}
+        />
+        {error !== null && <ErrorNote error={error} />}
+        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+      </form>
+    </Dialog>
+  );
+}
+
+interface ReplaceProps {
+  readonly provider: ProviderView;
+  readonly onClose: () => void;
+}
+
+export function ReplaceCredential({ provider, onClose }: ReplaceProps) {
+  const { account } = useAccount();
+  const [credential, setCredential] = useState('');
+  const change = useAct('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
+  const submit = () => {
+    if (credential.trim() === '') return;
+    change.mutate(
+      { path: { account, provider: provider.name }, body: { credential: credential.trim() } },
+      {
+        onSuccess: () => {
+          toast({ text: `The credential of ${provider.name} was replaced; the next call uses it.`, tone: 'good' });
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog
+      title={`Replace the credential of ${provider.name}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" busy={change.isPending} disabled={credential.trim() === ''} onClick={submit}>
+            Replace credential
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <TextField
+          label="New credential"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          hint={`Replaces …${provider.last4 ?? ''} from the next call on. It goes only to ${provider.base_url}.`}
+          value={credential}
+          error={memberError(change.error, 'credential')}
+          onChange={(event) => setCredential(event.target.value)}
+        />
+        {change.error !== null && <ErrorNote error={change.error} />}
+      </form>
+    </Dialog>
+  );
+}
+
+export function ReplaceModels({ provider, onClose }: ReplaceProps) {
+  const { account } = useAccount();
+  const [lines, setLines] = useState<string | null>(null);
+  const known = useServed(provider.name);
+  const change = useAct('PATCH /accounts/{account}/providers/{provider}', TOUCHES);
+  const text = lines ?? known ?? '';
+  const submit = () =>
+    change.mutate(
+      { path: { account, provider: provider.name }, body: { models: [...parseModelLines(text).models] } },
+      {
+        onSuccess: () => {
+          toast({ text: `The models of ${provider.name} were replaced.`, tone: 'good' });
+          onClose();
+        },
+      },
+    );
+  return (
+    <Dialog
+      title={`Replace the models of ${provider.name}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={change.isPending}
+            disabled={known === null || linesError(text) !== null}
+            onClick={submit}
+          >
+            Replace models
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <TextAreaField
+          label="Models"
+          rows={10}
+          spellCheck={false}
+          disabled={known === null}
+          hint={`${MODELS_HINT} What is not listed can no longer be called here.`}
+          value={text}
+          error={linesError(text) ?? memberError(change.error, 'models')}
+          onChange={(event) => setLines(event.target.value)}
+        />
+        {change.error !== null && <ErrorNote error={change.error} />}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The lines of what a provider serves now; null until they are known. */
+function useServed(provider: string): string | null {
+  const { account } = useAccount();
+  const { data } = useReply('GET /accounts/{account}/models', { path: { account } });
+  if (data === undefined) return null;
+  return data.models
+    .flatMap(({ name, targets }) =>
+      targets
+        .filter((target) => target.provider === provider)
+        .map(({ model }) => (model === name ? name : `${name} = ${model}`)),
+    )
+    .join('\n');
+}

@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'bun:test';
+import { freeName, parseModelLines } from './provider-form.ts';
+
+describe('parseModelLines', () => {
+  test('a name alone is the same at the provider', () => {
+    expect(parseModelLines('gpt-5\n\n fast = gpt-5-mini \n')).toEqual({
+      models: [
+        { name: 'gpt-5', upstream: 'gpt-5' },
+        { name: 'fast', upstream: 'gpt-5-mini' },
+      ],
+      fault: null,
+    });
+  });
+  test.each([
+    ['a\n= b', 2],
+    ['a =', 1],
+    ['a = b = c', 1],
+    ['a\na = b', 2],
+  ])('%j is refused with its line', (text, line) => {
+    expect(parseModelLines(text).fault?.line).toBe(line);
+  });
+});
+
+test('a free name is the kind, else the kind with a number', () => {
+  expect(freeName('openai', [])).toBe('openai');
+  expect(freeName('openai', ['openai', 'openai-2'])).toBe('openai-3');
+  expect(freeName('Open AI!', [])).toBe('open-ai');
+});
