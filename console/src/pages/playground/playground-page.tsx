@@ -1,5 +1,183 @@
+/** Owns the playground: one prompt, one or two models, either protocol, answered by real calls. */
+import { Code, Columns2, Play, Square } from 'lucide-react';
+import { useState } from 'react';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import type { ModelView } from '../models/model-facts.ts';
+import type { Protocol } from './answer.ts';
+import { AnswerPane } from './answer-pane.tsx';
+import { callBody, type Prompt, promptErrors } from './call-body.ts';
+import { CodeDialog } from './code-dialog.tsx';
+import { KeyPanel } from './key-panel.tsx';
+import { usePlaygroundKey } from './playground-key.ts';
+import { PromptForm } from './prompt-form.tsx';
+import { useRun } from './use-run.ts';
 
-export default function NamedPage() {
-  return <Page title="playground">{null}</Page>;
+const EMPTY_PROMPT: Prompt = { system: '', user: '', tools: '', images: [], maxTokens: '1024', temperature: '' };
+
+export default function PlaygroundPage() {
+  const { account } = useAccount();
+  const { data, error, refetch } = useReply('GET /accounts/{account}/models', { path: { account } });
+  if (data === undefined || data.models.length === 0) {
+    return (
+      <Page title="Playground">
+        {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {data === undefined && error === null && <SkeletonPanel heightPx={420} />}
+        {data !== undefined && (
+          <Empty title="There is no model to try yet">
+            As soon as a provider serves one, it can be called from here.
+          </Empty>
+        )}
+      </Page>
+    );
+  }
+  return <Playground models={data.models} />;
+}
+
+function Playground({ models }: { readonly models: readonly ModelView[] }) {
+  const [search, change] = useFilters();
+  const key = usePlaygroundKey();
+  const [prompt, setPrompt] = useState(EMPTY_PROMPT);
+  const [wasSent, setSent] = useState(false);
+  const [showsCode, setShowsCode] = useState(false);
+  const one = useRun();
+  const other = useRun();
+  const first = models.find(({ name }) => name === search.model) ?? models[0];
+  const second = search.with === undefined ? undefined : (models.find(({ name }) => name === search.with) ?? models[0]);
+  const protocol: Protocol = search.protocol === 'messages' ? 'messages' : 'chat';
+  const chosen = [first, second].filter((model) => model !== undefined);
+  const isRunning = one.run?.state === 'running' || other.run?.state === 'running';
+  const hasErrors = Object.keys(promptErrors(prompt)).length > 0;
+
+  function send(): void {
+    setSent(true);
+    if (hasErrors || key.secret === '') return;
+    const chars = prompt.system.length + prompt.user.length + prompt.tools.length;
+    for (const [at, model] of chosen.entries()) {
+      (at === 0 ? one : other).begin(key.secret, protocol, callBody(protocol, model.name, prompt), chars);
+    }
+  }
+  function stop(): void {
+    one.stop();
+    other.stop();
+  }
+
+  return (
+    <Page
+      title="Playground"
+      lead="Real calls from this browser, answered as any client’s are."
+      action={
+        <>
+          <Button icon={<Code size={14} aria-hidden="true" />} onClick={() => setShowsCode(true)}>
+            As code
+          </Button>
+          {isRunning ? (
+            <Button icon={<Square size={13} aria-hidden="true" />} onClick={stop}>
+              Stop
+            </Button>
+          ) : (
+            <Button kind="primary" icon={<Play size={13} aria-hidden="true" />} onClick={send}>
+              Send
+            </Button>
+          )}
+        </>
+      }
+      filters={
+        <>
+          <Segmented<Protocol>
+            label="Protocol"
+            value={protocol}
+            choices={[
+              ['chat', 'Chat completions'],
+              ['messages', 'Messages'],
+            ]}
+            onChoose={(next) => change({ protocol: next === 'chat' ? undefined : next })}
+          />
+          <ModelChoice
+            label="Model"
+            models={models}
+            value={first?.name ?? ''}
+            onChoose={(model) => change({ model })}
+          />
+          {second === undefined ? (
+            <Button
+              icon={<Columns2 size={14} aria-hidden="true" />}
+              onClick={() => change({ with: models.find(({ name }) => name !== first?.name)?.name ?? first?.name })}
+            >
+              Beside another
+            </Button>
+          ) : (
+            <>
+              <ModelChoice
+                label="Beside"
+                models={models}
+                value={second.name}
+                onChoose={(name) => change({ with: name })}
+              />
+              <Button kind="quiet" onClick={() => change({ with: undefined })}>
+                One model only
+              </Button>
+            </>
+          )}
+        </>
+      }
+    >
+      <div className="grid items-start gap-4 lg:grid-cols-[360px_minmax(0,1fr)]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <PromptForm prompt={prompt} onChange={setPrompt} wasSent={wasSent} onSend={send} />
+          <KeyPanel />
+          {wasSent && key.secret === '' && (
+            <p role="alert" className="text-red">
+              A key is needed: paste one, or make one for the playground.
+            </p>
+          )}
+        </div>
+        <div className={second === undefined ? 'min-w-0' : 'grid min-w-0 gap-4 xl:grid-cols-2'}>
+          {chosen.map((model, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same model may stand beside itself
+            <AnswerPane key={at} model={model.name} price={model.price} run={at === 0 ? one.run : other.run} />
+          ))}
+        </div>
+      </div>
+      {showsCode && first !== undefined && (
+        <CodeDialog
+          protocol={protocol}
+          body={callBody(protocol, first.name, prompt)}
+          onClose={() => setShowsCode(false)}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface ModelChoiceProps {
+  readonly label: string;
+  readonly models: readonly ModelView[];
+  readonly value: string;
+  readonly onChoose: (name: string) => void;
+}
+
+function ModelChoice({ label, models, value, onChoose }: ModelChoiceProps) {
+  return (
+    <SelectField
+      label={label}
+      className="w-full flex-row! items-center gap-2! sm:w-auto sm:max-w-80"
+      value={value}
+      onChange={(event) => onChoose(event.target.value)}
+    >
+      {models.map(({ name }) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
+  );
 }

@@ -1,5 +1,175 @@
-import { Page } from '../../ui/page.tsx';
+/** Owns the page that anybody may see: whether the service works, how its providers are, and what became of a call. */
+import { Link } from '@tanstack/react-router';
+import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
+import { useState } from 'react';
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import { exactTime } from '../../lib/numbers.ts';
+import { useReply } from '../../lib/queries.ts';
+import { useFilters } from '../../lib/search.ts';
+import { Mark } from '../../shell/navigation.tsx';
+import { When } from '../../ui/amounts.tsx';
+import { Badge, statusTone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CONTROL } from '../../ui/field.tsx';
+import { Page, Panel, Section } from '../../ui/page.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { HealthBadge } from '../providers/health-badge.tsx';
 
-export default function NamedPage() {
-  return <Page title="status">{null}</Page>;
+type Status = Reply<'GET /status'>;
+
+const REFRESH_MS = 15_000;
+const STATES = {
+  ready: { icon: CircleCheck, tone: 'text-green', words: 'Everything works' },
+  degraded: { icon: CircleAlert, tone: 'text-amber', words: 'It works, with problems' },
+  draining: {
+    icon: CircleAlert,
+    tone: 'text-amber',
+    words: 'It is restarting: running calls end, new ones go elsewhere',
+  },
+  down: { icon: CircleX, tone: 'text-red', words: 'It answers no calls' },
+} as const;
+
+export default function StatusPage() {
+  const [search] = useFilters();
+  const asked = search.request_id;
+  const status = useReply(
+    'GET /status',
+    { query: asked === undefined ? {} : { request_id: asked } },
+    { everyMs: REFRESH_MS, keepsPrevious: true },
+  );
+  return (
+    <div className="mx-auto max-w-180">
+      <header className="flex items-center gap-2 px-4 pt-6 sm:px-6">
+        <Mark />
+        <span className="flex-1 text-read font-semibold">Tollgate</span>
+        <Link to="/app" className="text-accent underline underline-offset-2">
+          Console
+        </Link>
+      </header>
+      <main>
+        <Page title="Status">
+          {status.error !== null && <ErrorNote error={status.error} onRetry={() => void status.refetch()} />}
+          {status.data === undefined && status.error === null && <SkeletonPanel heightPx={220} />}
+          {status.data !== undefined && <Service status={status.data} />}
+          <LookUp key={asked} asked={asked ?? null} call={status.isPlaceholderData ? undefined : status.data?.call} />
+          {status.data !== undefined && <Providers providers={status.data.providers} />}
+        </Page>
+      </main>
+    </div>
+  );
+}
+
+function Service({ status }: { readonly status: Status }) {
+  const { icon: Icon, tone, words } = STATES[status.state];
+  return (
+    <Panel className="flex flex-col gap-2 p-4">
+      <p role="status" className="flex items-center gap-2 text-read font-semibold">
+        <Icon size={18} aria-hidden="true" className={tone} />
+        {words}
+      </p>
+      {status.problems.length > 0 && (
+        <ul className="flex list-disc flex-col gap-1 pl-6">
+          {status.problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+      <p className="text-sm text-ink-2">
+        Version {status.version}, running since {exactTime(status.started_at)}
+      </p>
+    </Panel>
+  );
+}
+
+interface LookUpProps {
+  readonly asked: string | null;
+  /** Undefined: on its way. Null: there is none of that id. */
+  readonly call: Status['call'] | undefined;
+}
+
+function LookUp({ asked, call }: LookUpProps) {
+  const [, change] = useFilters();
+  const [text, setText] = useState(asked ?? '');
+  return (
+    <Section title="What became of a call?">
+      <form
+        className="flex gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change({ request_id: text.trim() });
+        }}
+      >
+        <div className="relative min-w-0 flex-1">
+          <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
+          <input
+            type="search"
+            aria-label="Request id"
+            placeholder="req_…, from the header x-request-id of an answer"
+            className={`${CONTROL} pl-8`}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+        <Button type="submit" disabled={text.trim() === ''}>
+          Look up
+        </Button>
+      </form>
+      <div aria-live="polite">
+        {asked !== null && call === null && (
+          <p className="text-ink-2">
+            There is no call <code className="break-all">{asked}</code>. Its record may be gone, or it never got here.
+          </p>
+        )}
+        {asked !== null && call != null && <Outcome call={call} />}
+      </div>
+    </Section>
+  );
+}
+
+function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
+  return (
+    <Panel className="flex flex-col gap-1.5 px-4 py-3">
+      <p className="flex flex-wrap items-center gap-2">
+        <Badge tone={statusTone(call.status)}>{call.status}</Badge>
+        <span className="font-medium">{call.status < 400 ? 'It was answered' : (call.error ?? 'It was refused')}</span>
+        <span className="text-ink-2">
+          <When at={call.at} />
+        </span>
+      </p>
+      <code className="break-all text-ink-2">{call.request_id}</code>
+      {call.account === null ? (
+        <p className="text-sm text-ink-2">Members of its account see more once they are signed in.</p>
+      ) : (
+        <p>
+          <Link
+            to="/app/logs/{-$request}"
+            params={{ request: call.request_id }}
+            search={{ account: call.account } as never}
+            className="text-accent underline underline-offset-2"
+          >
+            Open it in the logs of {call.account}
+          </Link>
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Providers({ providers }: { readonly providers: Status['providers'] }) {
+  if (providers.length === 0) return null;
+  return (
+    <Section title="Providers">
+      <Panel>
+        <ul className="divide-y divide-line">
+          {providers.map(({ name, state }) => (
+            <li key={name} className="flex min-h-10 items-center justify-between gap-3 px-4">
+              <span className="truncate">{name}</span>
+              <HealthBadge state={state} />
+            </li>
+          ))}
+        </ul>
+      </Panel>
+    </Section>
+  );
 }

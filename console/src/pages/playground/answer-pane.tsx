@@ -1,0 +1,133 @@
+/** Owns one model's answer as it comes: its words, its figures, and the way to its record. */
+import { Link } from '@tanstack/react-router';
+import { Brain, Wrench } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { exactUsd } from '../../lib/money.ts';
+import { duration, wholeNumber } from '../../lib/numbers.ts';
+import { estimateText } from '../../lib/pico.ts';
+import { useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Panel } from '../../ui/page.tsx';
+import type { PriceView } from '../models/model-facts.ts';
+import { estimateCost } from './estimate.ts';
+import type { Run } from './use-run.ts';
+
+interface AnswerPaneProps {
+  readonly model: string;
+  readonly price: PriceView | null;
+  readonly run: Run | null;
+}
+
+export function AnswerPane({ model, price, run }: AnswerPaneProps) {
+  return (
+    <Panel className="flex min-h-64 flex-col">
+      <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5">
+        <h2 className="min-w-0 flex-1 truncate text-read font-semibold" title={model}>
+          {model}
+        </h2>
+        {run?.requestId != null && run.state !== 'running' && (
+          <Link
+            to="/app/logs/{-$request}"
+            params={{ request: run.requestId }}
+            className="text-accent underline underline-offset-2"
+          >
+            Its record
+          </Link>
+        )}
+      </header>
+      <section
+        aria-label={`Answer of ${model}`}
+        aria-live="polite"
+        aria-busy={run?.state === 'running'}
+        className="flex flex-1 flex-col gap-3 px-4 py-3"
+      >
+        {run === null ? (
+          <p className="text-ink-3">The answer appears here as it is written.</p>
+        ) : (
+          <AnswerWords run={run} />
+        )}
+      </section>
+      {run !== null && <Figures run={run} price={price} />}
+    </Panel>
+  );
+}
+
+function AnswerWords({ run }: { readonly run: Run }) {
+  const { text, reasoning, toolCalls, finish } = run.answer;
+  return (
+    <>
+      {reasoning !== '' && (
+        <details>
+          <summary className="inline-flex items-center gap-1.5 text-ink-2">
+            <Brain size={13} aria-hidden="true" /> Reasoning
+          </summary>
+          <p className="mt-1 border-l-2 border-line pl-3 break-words whitespace-pre-wrap text-ink-2">{reasoning}</p>
+        </details>
+      )}
+      {text !== '' && <p className="text-read break-words whitespace-pre-wrap">{text}</p>}
+      {toolCalls.map(({ name, input }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a call is its place
+        <div key={at}>
+          <p className="flex items-center gap-1.5 text-ink-2">
+            <Wrench size={13} aria-hidden="true" /> Calls <code>{name}</code>
+          </p>
+          <pre className="mt-1 break-all whitespace-pre-wrap">{input}</pre>
+        </div>
+      ))}
+      {run.state === 'running' && run.firstTokenMs === null && (
+        <p className="text-ink-3">Waiting for the first words…</p>
+      )}
+      {run.state === 'stopped' && <p className="text-amber">Stopped. What was written until then is charged.</p>}
+      {run.failure !== null && (
+        <p role="alert" className="rounded-md border border-red/35 bg-red-soft px-3 py-2 break-words">
+          {run.failure}
+        </p>
+      )}
+      {(finish === 'length' || finish === 'max_tokens') && (
+        <p className="text-amber">It ended at the longest answer allowed. Allow more tokens to see the rest.</p>
+      )}
+    </>
+  );
+}
+
+function Figures({ run, price }: { readonly run: Run; readonly price: PriceView | null }) {
+  const estimate = estimateCost(price, run.promptChars, run.answer);
+  const { usage } = run.answer;
+  return (
+    <dl className="figures grid grid-cols-2 gap-x-6 gap-y-2 border-t border-line px-4 py-2.5 sm:grid-cols-4">
+      <Figure name="First token">{run.firstTokenMs === null ? '–' : duration(run.firstTokenMs)}</Figure>
+      <Figure name="All">{run.totalMs === null ? '–' : duration(run.totalMs)}</Figure>
+      <Figure name="Tokens in / out">
+        {usage === null
+          ? `– / ~${wholeNumber(estimate?.outputTokens ?? 0)}`
+          : `${wholeNumber(usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h)} / ${wholeNumber(Math.max(usage.output, estimate?.outputTokens ?? 0))}`}
+      </Figure>
+      <Settled run={run}>{estimate === null ? 'no price' : `~${estimateText(estimate.picoUsd)}`}</Settled>
+    </dl>
+  );
+}
+
+/** What was really charged, once the call has its record; until then, or where it may not be read, the estimate. */
+function Settled({ run, children }: { readonly run: Run; readonly children: ReactNode }) {
+  const { account, may } = useAccount();
+  const { data } = useReply(
+    'GET /accounts/{account}/logs/{request}',
+    { path: { account, request: run.requestId ?? '' } },
+    { enabled: run.state === 'done' && run.requestId !== null && may('logs.read') },
+  );
+  const cost = data?.call.cost_nano_usd ?? null;
+  return cost === null ? (
+    <Figure name="Cost so far">{children}</Figure>
+  ) : (
+    <Figure name="Charged">{exactUsd(cost)}</Figure>
+  );
+}
+
+function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt className="text-sm text-ink-2">{name}</dt>
+      <dd className="font-medium">{children}</dd>
+    </div>
+  );
+}

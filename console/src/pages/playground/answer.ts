@@ -1,0 +1,163 @@
+/** Owns an answer as it grows: folds the events of either protocol into text, reasoning, calls of tools and usage. */
+import type { SseEvent } from './sse.ts';
+
+export type Protocol = 'chat' | 'messages';
+
+/** Disjoint, save that reasoning is a part of output. */
+export interface AnswerUsage {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+}
+
+export interface ToolCall {
+  readonly name: string;
+  /** JSON as text, perhaps not complete yet. */
+  readonly input: string;
+}
+
+export interface Answer {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: string | null;
+  /** Null: not said yet. */
+  readonly usage: AnswerUsage | null;
+  /** An error in the stream, in its own words. */
+  readonly error: string | null;
+  /** The stream ended as its protocol ends it. */
+  readonly isComplete: boolean;
+}
+
+export const EMPTY_ANSWER: Answer = {
+  text: '',
+  reasoning: '',
+  toolCalls: [],
+  finish: null,
+  usage: null,
+  error: null,
+  isComplete: false,
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The answer after an event. An event that is not understood changes nothing: protocols grow. */
+export function foldEvent(answer: Answer, protocol: Protocol, { event, data }: SseEvent): Answer {
+  if (data === '[DONE]') return { ...answer, isComplete: true };
+  const members = parseMembers(data);
+  if (members === null) return answer;
+  if (event === 'error' || members.error !== undefined) {
+    return { ...answer, error: textOf(membersOf(members.error).message) || 'The stream ended with an error.' };
+  }
+  return protocol === 'chat' ? foldChat(answer, members) : foldMessages(answer, members);
+}
+
+function foldChat(answer: Answer, chunk: Members): Answer {
+  const choice = membersOf(Array.isArray(chunk.choices) ? chunk.choices[0] : null);
+  const delta = membersOf(choice.delta);
+  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.map(membersOf) : [];
+  return {
+    ...answer,
+    text: answer.text + textOf(delta.content) + textOf(delta.refusal),
+    reasoning: answer.reasoning + (textOf(delta.reasoning_content) || textOf(delta.reasoning)),
+    toolCalls: calls.reduce((known, call) => {
+      const made = membersOf(call.function);
+      return growCall(known, numberOf(call.index), textOf(made.name), textOf(made.arguments));
+    }, answer.toolCalls),
+    finish: textOf(choice.finish_reason) || answer.finish,
+    usage: chunk.usage == null ? answer.usage : chatUsage(membersOf(chunk.usage)),
+  };
+}
+
+/** In chat the prompt holds what was read from the cache. */
+function chatUsage(usage: Members): AnswerUsage {
+  const cacheRead = numberOf(membersOf(usage.prompt_tokens_details).cached_tokens);
+  return {
+    input: Math.max(0, numberOf(usage.prompt_tokens) - cacheRead),
+    cacheRead,
+    cacheWrite5m: 0,
+    cacheWrite1h: 0,
+    output: numberOf(usage.completion_tokens),
+    reasoning: numberOf(membersOf(usage.completion_tokens_details).reasoning_tokens),
+  };
+}
+
+function foldMessages(answer: Answer, event: Members): Answer {
+  switch (event.type) {
+    case 'message_start':
+      return { ...answer, usage: messagesUsage(answer.usage, membersOf(membersOf(event.message).usage)) };
+    case 'content_block_start': {
+      const block = membersOf(event.content_block);
+      if (block.type !== 'tool_use') return { ...answer, text: answer.text + textOf(block.text) };
+      return { ...answer, toolCalls: [...answer.toolCalls, { name: textOf(block.name), input: '' }] };
+    }
+    case 'content_block_delta': {
+      const delta = membersOf(event.delta);
+      const last = answer.toolCalls.length - 1;
+      return {
+        ...answer,
+        text: answer.text + textOf(delta.text),
+        reasoning: answer.reasoning + textOf(delta.thinking),
+        toolCalls:
+          delta.partial_json === undefined
+            ? answer.toolCalls
+            : growCall(answer.toolCalls, last, '', textOf(delta.partial_json)),
+      };
+    }
+    case 'message_delta':
+      return {
+        ...answer,
+        finish: textOf(membersOf(event.delta).stop_reason) || answer.finish,
+        usage: event.usage == null ? answer.usage : messagesUsage(answer.usage, membersOf(event.usage)),
+      };
+    case 'message_stop':
+      return { ...answer, isComplete: true };
+    default:
+      return answer;
+  }
+}
+
+/** Later events say only what changed. */
+function messagesUsage(known: AnswerUsage | null, usage: Members): AnswerUsage {
+  const writes = membersOf(usage.cache_creation);
+  const hour = numberOf(writes.ephemeral_1h_input_tokens);
+  const allWrites = usage.cache_creation_input_tokens;
+  return {
+    input: numberOf(usage.input_tokens ?? known?.input),
+    cacheRead: numberOf(usage.cache_read_input_tokens ?? known?.cacheRead),
+    cacheWrite5m: allWrites === undefined ? (known?.cacheWrite5m ?? 0) : Math.max(0, numberOf(allWrites) - hour),
+    cacheWrite1h: allWrites === undefined ? (known?.cacheWrite1h ?? 0) : hour,
+    output: numberOf(usage.output_tokens ?? known?.output),
+    reasoning: known?.reasoning ?? 0,
+  };
+}
+
+function growCall(calls: readonly ToolCall[], at: number, name: string, input: string): readonly ToolCall[] {
+  const known = calls[at];
+  if (known === undefined) return [...calls, { name, input }];
+  return calls.map((call, index) => (index === at ? { name: call.name + name, input: call.input + input } : call));
+}
+
+function parseMembers(text: string): Members | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : null;
+  } catch {
+    return null;
+  }
+}
+
+function membersOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null ? (value as Members) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,94 @@
+/** Owns the playground's request as code that does the same elsewhere. The key is a variable: code gets pasted into places. */
+import type { Protocol } from './answer.ts';
+import { type Members, pathOf } from './call-body.ts';
+
+export type Language = 'curl' | 'python' | 'typescript';
+
+export function asCode(language: Language, protocol: Protocol, baseUrl: string, body: Members): string {
+  const base = baseUrl.replace(/\/+$/, '');
+  if (language === 'curl') return curlCode(protocol, base, body);
+  return language === 'python' ? pythonCode(protocol, base, body) : typescriptCode(protocol, base, body);
+}
+
+function curlCode(protocol: Protocol, base: string, body: Members): string {
+  const header = protocol === 'chat' ? '"authorization: Bearer $TOLLGATE_KEY"' : '"x-api-key: $TOLLGATE_KEY"';
+  // In single quotes of the shell: a quote ends, is written, and begins anew.
+  const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
+  return `curl -N ${base}${pathOf(protocol)} \\\n  -H 'content-type: application/json' \\\n  -H ${header} \\\n  -d '${text}'\n`;
+}
+
+/** Both clients stream by their own member or method; the request's other members are the same. */
+function withoutStream(body: Members): Members {
+  const { stream: _, ...rest } = body;
+  return rest;
+}
+
+function pythonCode(protocol: Protocol, base: string, body: Members): string {
+  const given = indented(`**${pythonText(withoutStream(body), 0)}`);
+  if (protocol === 'chat') {
+    return `import os
+from openai import OpenAI
+
+client = OpenAI(base_url=${JSON.stringify(`${base}/v1`)}, api_key=os.environ["TOLLGATE_KEY"])
+stream = client.chat.completions.create(
+    stream=True,
+${given},
+)
+for chunk in stream:
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="", flush=True)
+`;
+  }
+  return `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url=${JSON.stringify(base)}, api_key=os.environ["TOLLGATE_KEY"])
+with client.messages.stream(
+${given},
+) as stream:
+    for text in stream.text_stream:
+        print(text, end="", flush=True)
+`;
+}
+
+function typescriptCode(protocol: Protocol, base: string, body: Members): string {
+  if (protocol === 'chat') {
+    return `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: ${JSON.stringify(`${base}/v1`)}, apiKey: process.env.TOLLGATE_KEY });
+const stream = await client.chat.completions.create(${JSON.stringify(body, null, 2)});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');
+`;
+  }
+  return `import Anthropic from '@anthropic-ai/sdk';
+
+const client = new Anthropic({ baseURL: ${JSON.stringify(base)}, apiKey: process.env.TOLLGATE_KEY });
+const stream = client.messages.stream(${JSON.stringify(withoutStream(body), null, 2)});
+stream.on('text', (text) => process.stdout.write(text));
+await stream.finalMessage();
+`;
+}
+
+function indented(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n');
+}
+
+/** JSON as Python has it: True, False, None. Texts are JSON's, which Python reads alike. */
+function pythonText(value: unknown, depth: number): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const inner = '    '.repeat(depth + 1);
+  const end = `\n${'    '.repeat(depth)}`;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((one) => `${inner}${pythonText(one, depth + 1)},`).join('\n')}${end}]`;
+  }
+  const entries = Object.entries(value);
+  if (entries.length === 0) return '{}';
+  const lines = entries.map(([name, one]) => `${inner}${JSON.stringify(name)}: ${pythonText(one, depth + 1)},`);
+  return `{\n${lines.join('\n')}${end}}`;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test';
+import { callBody, type Prompt, promptErrors, readTools } from './call-body.ts';
+
+const prompt = (given: Partial<Prompt> = {}): Prompt => ({
+  system: '',
+  user: 'Hi',
+  tools: '',
+  images: [],
+  maxTokens: '64',
+  temperature: '',
+  ...given,
+});
+const TOOLS = '[{"name":"look","description":"Looks.","input_schema":{"type":"object"}}]';
+const IMAGE = { name: 'a.png', url: 'data:image/png;base64,AAAA' };
+
+describe('callBody', () => {
+  test('chat: system as a turn, tools as functions, usage asked for', () => {
+    expect(callBody('chat', 'm', prompt({ system: 'Be brief.', tools: TOOLS, temperature: '0.7' }))).toEqual({
+      model: 'm',
+      max_completion_tokens: 64,
+      temperature: 0.7,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+      tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object' } } }],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+  test('messages: system as a member, tools as they are', () => {
+    expect(callBody('messages', 'm', prompt({ system: 'Be brief.', tools: TOOLS }))).toEqual({
+      model: 'm',
+      max_tokens: 64,
+      system: 'Be brief.',
+      messages: [{ role: 'user', content: 'Hi' }],
+      tools: [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }],
+      stream: true,
+    });
+  });
+  test('images in each protocol’s form, before the text', () => {
+    const contentOf = (body: unknown) => (body as { messages: { content: unknown }[] }).messages.at(-1)?.content;
+    expect(contentOf(callBody('chat', 'm', prompt({ images: [IMAGE] })))).toEqual([
+      { type: 'image_url', image_url: { url: IMAGE.url } },
+      { type: 'text', text: 'Hi' },
+    ]);
+    expect(contentOf(callBody('messages', 'm', prompt({ images: [IMAGE], user: '' })))).toEqual([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+    ]);
+  });
+});
+
+test('tools of chat’s form are taken too; others are named', () => {
+  expect(readTools('[{"name":"a","parameters":{}}]')).toEqual([{ name: 'a', input_schema: {} }]);
+  expect(readTools('{}')).toContain('array');
+  expect(readTools('[{"name":"a","input_schema":{}},{"name":"b"}]')).toStartWith('Tool 2');
+  expect(readTools('[')).toStartWith('Not JSON');
+});
+
+test('what was typed wrongly is said by member', () => {
+  expect(promptErrors(prompt())).toEqual({});
+  expect(Object.keys(promptErrors(prompt({ user: ' ', tools: 'x', maxTokens: '0', temperature: 'hot' })))).toEqual([
+    'user',
+    'tools',
+    'maxTokens',
+    'temperature',
+  ]);
+  expect(promptErrors(prompt({ user: '', images: [IMAGE] }))).toEqual({});
+});

@@ -1,0 +1,118 @@
+/** Owns choosing the key that the playground calls with: one that is pasted, or one made for it. */
+import { KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { setPlaygroundKey, usePlaygroundKey } from './playground-key.ts';
+
+const MADE_FOR_MS = 86_400_000;
+const MADE_BUDGET_USD = '1';
+
+export function KeyPanel() {
+  const key = usePlaygroundKey();
+  const { may } = useAccount();
+  const [isMaking, setMaking] = useState(false);
+  return (
+    <Panel className="flex flex-col gap-3 p-4">
+      <TextField
+        label="API key"
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="tg_…"
+        value={key.secret}
+        hint="Calls here are real: they count against this key’s limits and cost what they cost. It stays in this page’s memory."
+        onChange={(event) => setPlaygroundKey({ ...key, secret: event.target.value.trim() })}
+      />
+      <CheckField
+        label="Keep it for this tab"
+        hint="Until the tab is closed; otherwise until the page is reloaded."
+        checked={key.isKept}
+        onChange={(event) => setPlaygroundKey({ ...key, isKept: event.target.checked })}
+      />
+      {may('keys.write') && key.secret === '' && (
+        <p>
+          <Button icon={<KeyRound size={14} aria-hidden="true" />} onClick={() => setMaking(true)}>
+            Make a key for it
+          </Button>
+        </p>
+      )}
+      {isMaking && <MakeKey onClose={() => setMaking(false)} />}
+    </Panel>
+  );
+}
+
+function MakeKey({ onClose }: { readonly onClose: () => void }) {
+  const { account } = useAccount();
+  const key = usePlaygroundKey();
+  const keys = useReply('GET /accounts/{account}/keys', { path: { account } });
+  const [chosen, setChosen] = useState<string | null>(null);
+  const make = useAct('POST /accounts/{account}/keys', ['GET /accounts/{account}/keys']);
+  const workspace = chosen ?? keys.data?.workspaces[0] ?? null;
+  const submit = () => {
+    if (workspace === null) return;
+    make.mutate(
+      {
+        path: { account },
+        body: {
+          name: 'Playground',
+          workspace,
+          models: null,
+          ips: null,
+          scopes: ['inference'],
+          strict: false,
+          caps: { rpm: null, tpm: null, concurrency: null, budget_usd: MADE_BUDGET_USD, budget_window: 'total' },
+          expires_at: new Date(Date.now() + MADE_FOR_MS).toISOString(),
+        },
+      },
+      {
+        onSuccess: ({ secret }) => {
+          setPlaygroundKey({ ...key, secret });
+          toast({ text: 'The key was made. It ends in 24 hours, or once it has spent a dollar.', tone: 'good' });
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog
+      title="Make a key for the playground"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" busy={make.isPending} disabled={workspace === null} onClick={submit}>
+            Make key
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-read">
+        <p>
+          It is called “Playground”, may call every model of its workspace, spends at most one dollar, and ends in 24
+          hours. Its secret goes into this page and is shown nowhere.
+        </p>
+        {keys.error !== null && <ErrorNote error={keys.error} onRetry={() => void keys.refetch()} />}
+        <SelectField
+          label="Workspace"
+          value={workspace ?? ''}
+          disabled={keys.data === undefined}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {keys.data?.workspaces.map((id) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </SelectField>
+        {make.error !== null && <ErrorNote error={make.error} />}
+      </div>
+    </Dialog>
+  );
+}

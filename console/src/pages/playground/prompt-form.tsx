@@ -1,0 +1,144 @@
+/** Owns what is typed into the playground: system and user text, images, tools, limits. */
+import { ImagePlus, X } from 'lucide-react';
+import { useId, useRef, useState } from 'react';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { TextAreaField, TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { type Prompt, type PromptImage, promptErrors } from './call-body.ts';
+
+const IMAGE_BYTES_MAX = 5 * 1024 * 1024;
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+
+interface PromptFormProps {
+  readonly prompt: Prompt;
+  readonly onChange: (prompt: Prompt) => void;
+  /** What is wrong is shown once somebody tried to send it. */
+  readonly wasSent: boolean;
+  readonly onSend: () => void;
+}
+
+export function PromptForm({ prompt, onChange, wasSent, onSend }: PromptFormProps) {
+  const errors = wasSent ? promptErrors(prompt) : {};
+  return (
+    <Panel className="flex flex-col gap-3 p-4">
+      <TextAreaField
+        label="System"
+        rows={2}
+        value={prompt.system}
+        placeholder="How it should answer. May stay empty."
+        onChange={(event) => onChange({ ...prompt, system: event.target.value })}
+      />
+      <TextAreaField
+        label="User"
+        rows={5}
+        value={prompt.user}
+        error={errors.user}
+        hint="Ctrl or ⌘ with Enter sends it."
+        onChange={(event) => onChange({ ...prompt, user: event.target.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend();
+        }}
+      />
+      <Images images={prompt.images} onChange={(images) => onChange({ ...prompt, images })} />
+      <div className="grid grid-cols-2 gap-3">
+        <TextField
+          label="Longest answer, tokens"
+          inputMode="numeric"
+          value={prompt.maxTokens}
+          error={errors.maxTokens}
+          onChange={(event) => onChange({ ...prompt, maxTokens: event.target.value })}
+        />
+        <TextField
+          label="Temperature"
+          inputMode="decimal"
+          placeholder="The model’s own"
+          value={prompt.temperature}
+          error={errors.temperature}
+          onChange={(event) => onChange({ ...prompt, temperature: event.target.value })}
+        />
+      </div>
+      <details open={errors.tools !== undefined || undefined}>
+        <summary className="font-medium">Tools</summary>
+        <TextAreaField
+          label="Tools, as JSON"
+          className="mt-2"
+          rows={6}
+          spellCheck={false}
+          value={prompt.tools}
+          error={errors.tools}
+          placeholder={'[{"name": "get_weather", "description": "…", "input_schema": {"type": "object"}}]'}
+          hint="The same for both protocols. Calls are shown, not carried out."
+          onChange={(event) => onChange({ ...prompt, tools: event.target.value })}
+        />
+      </details>
+    </Panel>
+  );
+}
+
+interface ImagesProps {
+  readonly images: readonly PromptImage[];
+  readonly onChange: (images: readonly PromptImage[]) => void;
+}
+
+function Images({ images, onChange }: ImagesProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const [error, setError] = useState<string | null>(null);
+  async function add(files: readonly File[]): Promise<void> {
+    const wrong = files.find(({ type, size }) => !IMAGE_TYPES.includes(type) || size > IMAGE_BYTES_MAX);
+    setError(
+      wrong === undefined ? null : `${wrong.name} was left out: expected PNG, JPEG, WebP or GIF of at most 5 MiB.`,
+    );
+    const taken = files.filter((file) => IMAGE_TYPES.includes(file.type) && file.size <= IMAGE_BYTES_MAX);
+    const read = await Promise.all(taken.map(async (file) => ({ name: file.name, url: await dataUrl(file) })));
+    onChange([...images, ...read]);
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {images.map(({ name, url }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same image may be there twice
+          <span key={at} className="relative">
+            <img src={url} alt={name} className="size-14 rounded-md border border-line object-cover" />
+            <IconButton
+              label={`Take ${name} out`}
+              className="absolute -top-2 -right-2 size-6 rounded-full border border-line bg-raised"
+              onClick={() => onChange(images.filter((_, index) => index !== at))}
+            >
+              <X size={12} />
+            </IconButton>
+          </span>
+        ))}
+        <Button icon={<ImagePlus size={14} aria-hidden="true" />} onClick={() => input.current?.click()}>
+          Add image
+        </Button>
+        <label htmlFor={id} className="sr-only">
+          Images
+        </label>
+        <input
+          ref={input}
+          id={id}
+          type="file"
+          tabIndex={-1}
+          accept={IMAGE_TYPES.join(',')}
+          multiple
+          className="sr-only"
+          onChange={(event) => {
+            void add([...(event.target.files ?? [])]);
+            event.target.value = '';
+          }}
+        />
+      </div>
+      {error !== null && <p className="text-sm text-red">{error}</p>}
+    </div>
+  );
+}
+
+function dataUrl(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}

@@ -1,0 +1,115 @@
+/** Owns one streamed call from the browser: begins it, folds what comes, and can stop it. Like any client it has only its key. */
+import { useEffect, useRef, useState } from 'react';
+import { type Answer, EMPTY_ANSWER, foldEvent, type Protocol } from './answer.ts';
+import { type Members, pathOf } from './call-body.ts';
+import { startSseReader } from './sse.ts';
+
+export interface Run {
+  readonly state: 'running' | 'done' | 'stopped' | 'failed';
+  readonly answer: Answer;
+  readonly requestId: string | null;
+  /** Of the answer's first words, and of all. Null: not yet. */
+  readonly firstTokenMs: number | null;
+  readonly totalMs: number | null;
+  /** Why it failed, in words. */
+  readonly failure: string | null;
+  readonly promptChars: number;
+}
+
+interface RunState {
+  readonly run: Run | null;
+  readonly begin: (secret: string, protocol: Protocol, body: Members, promptChars: number) => void;
+  readonly stop: () => void;
+}
+
+export function useRun(): RunState {
+  const [run, setRun] = useState<Run | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+
+  function begin(secret: string, protocol: Protocol, body: Members, promptChars: number): void {
+    abort.current?.abort();
+    const control = new AbortController();
+    abort.current = control;
+    // A run that another one replaced says nothing any more.
+    const show = (next: Run) => abort.current === control && setRun(next);
+    void call(secret, protocol, body, promptChars, control.signal, show);
+  }
+  return { run, begin, stop: () => abort.current?.abort() };
+}
+
+async function call(
+  secret: string,
+  protocol: Protocol,
+  body: Members,
+  promptChars: number,
+  signal: AbortSignal,
+  show: (run: Run) => void,
+): Promise<void> {
+  const startMs = performance.now();
+  let run: Run = {
+    state: 'running',
+    answer: EMPTY_ANSWER,
+    requestId: null,
+    firstTokenMs: null,
+    totalMs: null,
+    failure: null,
+    promptChars,
+  };
+  const change = (changes: Partial<Run>) => {
+    run = { ...run, ...changes };
+    show(run);
+  };
+  const end = (changes: Partial<Run>) => change({ totalMs: performance.now() - startMs, ...changes });
+  show(run);
+  try {
+    const response = await fetch(pathOf(protocol), {
+      method: 'POST',
+      credentials: 'omit',
+      headers: { 'content-type': 'application/json', ...credentialHeader(protocol, secret) },
+      body: JSON.stringify(body),
+      signal,
+    });
+    change({ requestId: response.headers.get('x-request-id') });
+    if (!response.ok || response.body === null) return end({ state: 'failed', failure: await failureWords(response) });
+    const reader = startSseReader();
+    // Read by hand: Safari cannot iterate a stream.
+    const source = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { done, value } = await source.read();
+      if (done) break;
+      const answer = reader.push(value).reduce((known, event) => foldEvent(known, protocol, event), run.answer);
+      const isFirst = run.firstTokenMs === null && hasWords(answer);
+      change({ answer, ...(isFirst ? { firstTokenMs: performance.now() - startMs } : {}) });
+    }
+    if (run.answer.error !== null) return end({ state: 'failed', failure: run.answer.error });
+    if (!run.answer.isComplete) return end({ state: 'failed', failure: 'The stream broke off before its end.' });
+    end({ state: 'done' });
+  } catch (cause) {
+    if (signal.aborted) end({ state: 'stopped' });
+    else
+      end({
+        state: 'failed',
+        failure: cause instanceof TypeError ? 'The gateway does not answer. Is it running?' : String(cause),
+      });
+  }
+}
+
+function credentialHeader(protocol: Protocol, secret: string): Readonly<Record<string, string>> {
+  return protocol === 'chat' ? { authorization: `Bearer ${secret}` } : { 'x-api-key': secret };
+}
+
+function hasWords({ text, reasoning, toolCalls }: Answer): boolean {
+  return text !== '' || reasoning !== '' || toolCalls.length > 0;
+}
+
+async function failureWords(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const message: unknown = JSON.parse(text)?.error?.message;
+    if (typeof message === 'string') return `${response.status}: ${message}`;
+  } catch {
+    // Not JSON, so not the gateway's: its text is shown.
+  }
+  return `${response.status}: ${text.slice(0, 300) || 'no reason given'}`;
+}
