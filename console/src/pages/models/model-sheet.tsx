@@ -12,7 +12,15 @@ import { Sheet } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { DryRun } from './dry-run.tsx';
-import { type ModelView, type PriceView, RATES, rateText, SOURCE_WORDS, versionAt } from './model-facts.ts';
+import {
+  type ModelView,
+  type PriceView,
+  RATES,
+  type RateName,
+  rateText,
+  SOURCE_WORDS,
+  versionAt,
+} from './model-facts.ts';
 import { PriceDialog } from './price-dialog.tsx';
 
 export function ModelSheet({ model, onClose }: { readonly model: ModelView; readonly onClose: () => void }) {
@@ -86,6 +94,12 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
+/** Six prices beside one another leave little room. */
+const SHORT_WORDS: Readonly<Partial<Record<RateName, string>>> = {
+  cache_write_5m: 'Write 5 min',
+  cache_write_1h: 'Write 1 h',
+};
+
 function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
   const nowMs = useNow();
   if (prices.length === 0) {
@@ -112,7 +126,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
     ...RATES.map(
       ([rate, word]): Column<PriceView> => ({
         id: rate,
-        head: word,
+        head: SHORT_WORDS[rate] ?? word,
         align: 'right',
         cell: (price) => rateText(price, rate),
       }),

@@ -20,7 +20,7 @@ interface AnswerPaneProps {
 
 export function AnswerPane({ model, price, run }: AnswerPaneProps) {
   return (
-    <Panel className="flex min-h-64 flex-col">
+    <Panel className="flex min-h-64 flex-col lg:min-h-105">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5">
         <h2 className="min-w-0 flex-1 truncate text-read font-semibold" title={model}>
           {model}
@@ -94,7 +94,7 @@ function Figures({ run, price }: { readonly run: Run; readonly price: PriceView 
   const estimate = estimateCost(price, run.promptChars, run.answer);
   const { usage } = run.answer;
   return (
-    <dl className="figures grid grid-cols-2 gap-x-6 gap-y-2 border-t border-line px-4 py-2.5 sm:grid-cols-4">
+    <dl className="figures flex flex-wrap gap-x-8 gap-y-2 border-t border-line px-4 py-2.5 whitespace-nowrap">
       <Figure name="First token">{run.firstTokenMs === null ? '–' : duration(run.firstTokenMs)}</Figure>
       <Figure name="All">{run.totalMs === null ? '–' : duration(run.totalMs)}</Figure>
       <Figure name="Tokens in / out">

@@ -56,7 +56,7 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
                 <button
                   type="button"
                   onClick={() => onPick(group)}
-                  className="min-h-6 max-w-60 truncate text-ink-2 hover:text-ink hover:underline"
+                  className="min-h-[24px] max-w-60 truncate text-ink-2 hover:text-ink hover:underline"
                   title={`Show only ${name}`}
                 >
                   {name}
