@@ -36,7 +36,7 @@ export function CopyIcon({
 }) {
   const [copied, copy] = useCopy(text);
   return (
-    <IconButton label={copied ? 'Copied' : `Copy ${what}`} onClick={copy} className={`size-6 ${className}`}>
+    <IconButton label={copied ? 'Copied' : `Copy ${what}`} onClick={copy} className={`size-6! ${className}`}>
       {copied ? <Check size={14} className="text-green" /> : <Copy size={14} />}
     </IconButton>
   );

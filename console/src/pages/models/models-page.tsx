@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<ModelView>[] = [
     head: 'Model',
     sortBy: ({ name }) => name,
     cell: ({ name, aliases }) => (
-      <span className="flex items-center gap-2">
+      <span className="flex items-center gap-2 max-md:max-w-40">
         <span className="truncate font-medium" title={name}>
           {name}
         </span>
@@ -103,7 +103,7 @@ export default function ModelsPage() {
   return (
     <Page
       title="Models"
-      lead="What can be called here, who answers, at what price. “Keys” counts those of this account that may call it."
+      lead="What can be called here, who answers, at what price, and how many keys of this account may."
       filters={
         <div className="relative w-full sm:w-80">
           <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />

@@ -102,7 +102,7 @@ function Images({ images, onChange }: ImagesProps) {
             <img src={url} alt={name} className="size-14 rounded-md border border-line object-cover" />
             <IconButton
               label={`Take ${name} out`}
-              className="absolute -top-2 -right-2 size-6 rounded-full border border-line bg-raised"
+              className="absolute -top-2 -right-2 size-6! rounded-full border border-line bg-raised"
               onClick={() => onChange(images.filter((_, index) => index !== at))}
             >
               <X size={12} />

@@ -46,7 +46,7 @@ export default function ProvidersPage() {
   return (
     <Page
       title="Providers"
-      lead="The hosts that answer calls. Credentials are kept sealed: they can be replaced here, never read."
+      lead="The hosts that answer calls. Their credentials can be replaced here, never read."
       action={add}
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
