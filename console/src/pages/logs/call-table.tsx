@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<CallView>[] = [
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: keys are the button's */}
         <span
           onClick={(event) => event.stopPropagation()}
-          className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
+          className="-my-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
         >
           <CopyIcon text={id} what="request id" />
         </span>

@@ -1,5 +1,5 @@
 /** Owns fetching the list of calls: its first page, older ones on demand, and what comes while it is live. */
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { type ApiError, ask } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
 import { addNewer, addOlder, beginList, type CallList, type LogsReply, showWaiting } from './call-list.ts';
@@ -34,11 +34,11 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     { path, query: filters },
     { everyMs: isLive && isEmpty ? TAIL_MS : false },
   );
-  const tail = useReply(
-    'GET /accounts/{account}/logs',
-    { path, query: { ...filters, after: list?.newest ?? '', limit: TAIL_LIMIT } },
-    { everyMs: TAIL_MS, enabled: isLive && list !== null && list.newest !== null },
-  );
+  const newest = useRef<string | null>(null);
+  newest.current = list?.newest ?? null;
+  const held = useRef(holds);
+  held.current = holds;
+  const [tailError, setTailError] = useState<ApiError | null>(null);
 
   useEffect(() => {
     const page = first.data;
@@ -46,11 +46,29 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
     // The first page is asked for again when the window gets the focus; what the list has beyond it stays.
     setKept((known) => (known?.key === key && known.list.newest !== null ? known : { key, list: beginList(page) }));
   }, [first.data, key]);
+  const isTailed = isLive && list !== null && list.newest !== null;
+  // Not by the cache: each answer moves `after`, and a new question would be asked at once instead of at its time.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for the account and the filters
   useEffect(() => {
-    const page = tail.data;
-    if (page === undefined || page.calls.length === 0) return;
-    setKept((known) => (known?.key === key ? { key, list: addNewer(known.list, page, holds) } : known));
-  }, [tail.data, key, holds]);
+    if (!isTailed) return;
+    const abort = new AbortController();
+    const poll = async () => {
+      try {
+        const query = { ...filters, after: newest.current ?? '', limit: TAIL_LIMIT };
+        const page = await ask('GET /accounts/{account}/logs', { path, query }, abort.signal);
+        setTailError(null);
+        setKept((known) => (known?.key === key ? { key, list: addNewer(known.list, page, held.current) } : known));
+      } catch (cause) {
+        if (!abort.signal.aborted) setTailError(cause as ApiError);
+      }
+      if (!abort.signal.aborted) timer = setTimeout(poll, TAIL_MS);
+    };
+    let timer = setTimeout(poll, TAIL_MS);
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [isTailed, key]);
   useEffect(() => {
     if (!holds) setKept((known) => (known === null ? known : { ...known, list: showWaiting(known.list) }));
   }, [holds]);
@@ -71,7 +89,7 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
   return {
     list,
     histogram: first.data?.histogram ?? null,
-    error: first.error ?? tail.error ?? older.error,
+    error: first.error ?? (isTailed ? tailError : null) ?? older.error,
     isFetchingOlder: older.isFetching,
     retry: () => void first.refetch(),
     fetchOlder: () => void fetchOlder(),
