@@ -1,3 +1,4 @@
+/** Shows that buckets are called by the account’s zone, and where a span of them ends. */
 import { describe, expect, test } from 'bun:test';
 import { bucketLabels, spanTimes } from './bucket-labels.ts';
 

@@ -24,7 +24,6 @@ interface ColumnChartProps {
   readonly selected: Span | null;
   readonly onSelect: (span: Span | null) => void;
   readonly height?: number;
-  readonly hasAxes?: boolean;
 }
 
 const DRAG_MIN_PX = 4;
@@ -41,7 +40,6 @@ export function ColumnChart({
   selected,
   onSelect,
   height = 260,
-  hasAxes = true,
 }: ColumnChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLDivElement>(null);
@@ -57,7 +55,7 @@ export function ColumnChart({
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
-    const given = { series, shape, labels, axisText, height, hasAxes };
+    const given = { series, shape, labels, axisText, height };
     const plot = drawPlot(element, given, element.clientWidth, setPlace);
     const observer = new ResizeObserver(() => {
       if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height });
@@ -67,7 +65,7 @@ export function ColumnChart({
       observer.disconnect();
       plot.destroy();
     };
-  }, [series, shape, labels, axisText, height, hasAxes, theme]);
+  }, [series, shape, labels, axisText, height, theme]);
 
   function locate(event: PointerEvent<HTMLElement>): { column: number | null; piece: number | null; x: number } {
     const box = event.currentTarget.getBoundingClientRect();

@@ -12,8 +12,6 @@ export interface PlotGiven {
   readonly labels: readonly BucketLabel[];
   readonly axisText: (value: number) => string;
   readonly height: number;
-  /** False: bars alone, for the small ones. */
-  readonly hasAxes: boolean;
 }
 
 /** Where the columns are inside the element, in CSS pixels, and the value at the upper edge. */
@@ -47,14 +45,14 @@ export function drawPlot(
   const options: uPlot.Options = {
     width,
     height: given.height,
-    padding: given.hasAxes ? [8, 4, 0, 0] : [2, 0, 0, 0],
+    padding: [8, 4, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {
       x: { time: false, range: [-0.5, columns - 0.5] },
       y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.04 : 1] },
     },
-    axes: given.hasAxes ? axesOf(given, ink) : [{ show: false }, { show: false }],
+    axes: axesOf(given, ink),
     series: [{}, ...order.map((at) => seriesOf(given, at))],
     hooks: { draw: [(plot) => onPlace(placeOf(plot))] },
   };

@@ -1,3 +1,4 @@
+/** Shows which span of time an address asks for. */
 import { describe, expect, test } from 'bun:test';
 import { localField, readRange } from './time-range.ts';
 

@@ -1,3 +1,4 @@
+/** Shows that prices and costs of lines keep every digit. */
 import { expect, test } from 'bun:test';
 import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion } from './pico.ts';
 

@@ -18,6 +18,8 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeSignOut }),
   mutationCache: new MutationCache({ onError: noticeSignOut }),
   defaultOptions: {
+    // What an act was given may be a password or a credential: it is forgotten with the form that sent it.
+    mutations: { gcTime: 0 },
     queries: {
       staleTime: 5_000,
       retry: (count, error) => error instanceof ApiError && error.status === 0 && count < 2,

@@ -1,3 +1,4 @@
+/** Shows which bodies are made readable, and that no other is changed. */
 import { describe, expect, test } from 'bun:test';
 import { readableText, streamEvents } from './json-text.ts';
 

@@ -1,3 +1,4 @@
+/** Shows what an address of the logs page asks for. */
 import { expect, test } from 'bun:test';
 import { readRange } from '../../filters/time-range.ts';
 import { isFiltered, logQuery } from './log-filters.ts';

@@ -2,7 +2,7 @@
 import type { Query } from '../../../../gateway/src/console-api/contract.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 
-export const OUTCOMES = [
+const OUTCOMES = [
   ['ok', 'Answered'],
   ['client_error', 'Client error'],
   ['server_error', 'Server error'],

@@ -1,6 +1,6 @@
 /** Owns the small bars over the list: how many calls, and how many of them failed. Dragging over them narrows the range. */
 import { useMemo, useState } from 'react';
-import { bucketLabels, type Step, spanTimes } from '../../charts/bucket-labels.ts';
+import { bucketLabels, type Step } from '../../charts/bucket-labels.ts';
 import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Series, Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
@@ -15,7 +15,8 @@ type Histogram = NonNullable<LogsReply['histogram']>;
 const DAY_MS = 86_400_000;
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export function LogHistogram({ histogram, rangeEnd }: { readonly histogram: Histogram; readonly rangeEnd: string }) {
+/** Of at least one bar. */
+export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
   const [, change] = useFilters();
   const [selected, setSelected] = useState<Span | null>(null);
   const buckets = useMemo(() => histogram.bars.map(({ at }) => at), [histogram]);
@@ -32,8 +33,7 @@ export function LogHistogram({ histogram, rangeEnd }: { readonly histogram: Hist
     ],
     [histogram],
   );
-  const end = new Date(Date.parse(buckets.at(-1) ?? rangeEnd) + histogram.step_ms).toISOString();
-  const times = selected === null ? null : spanTimes(buckets, selected, 'day', end);
+  const times = selected === null ? null : barTimes(histogram, selected);
   const all = histogram.bars.reduce((sum, { requests }) => sum + requests, 0);
   const errors = histogram.bars.reduce((sum, one) => sum + one.errors, 0);
   return (
@@ -77,4 +77,12 @@ export function LogHistogram({ histogram, rangeEnd }: { readonly histogram: Hist
       />
     </Panel>
   );
+}
+
+/** From the beginning of the first bar to the end of the last; null where they are gone after a reload. */
+function barTimes({ bars, step_ms: stepMs }: Histogram, { first, last }: Span): { from: string; to: string } | null {
+  const from = bars[first]?.at;
+  const begin = bars[last]?.at;
+  if (from === undefined || begin === undefined) return null;
+  return { from, to: new Date(Date.parse(begin) + stepMs).toISOString() };
 }

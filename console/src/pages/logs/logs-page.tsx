@@ -78,7 +78,7 @@ export default function LogsPage() {
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={retry} />}
-      {histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} rangeEnd={range.to} />}
+      {histogram !== null && histogram.bars.length > 0 && <LogHistogram histogram={histogram} />}
       {list === null && error === null && <Waiting />}
       {list !== null && list.calls.length === 0 && (
         <NoCalls span={range.preset === null ? 'this range' : `the ${PRESET_WORDS[range.preset]}`} isLive={isLive} />

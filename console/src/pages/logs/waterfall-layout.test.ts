@@ -1,3 +1,4 @@
+/** Shows where the bars of a call’s attempts are. */
 import { describe, expect, test } from 'bun:test';
 import { layOutAttempts } from './waterfall-layout.ts';
 

@@ -1,3 +1,4 @@
+/** Shows what may be typed as a price, and what is sent. */
 import { expect, test } from 'bun:test';
 import { beginForm, formErrors, type PriceForm, priceBody } from './price-form.ts';
 

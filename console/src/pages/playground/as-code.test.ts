@@ -1,3 +1,4 @@
+/** Shows that copied code sends what the playground sends. */
 import { describe, expect, test } from 'bun:test';
 import { asCode } from './as-code.ts';
 import { callBody } from './call-body.ts';

@@ -1,6 +1,5 @@
 /** Owns adding a provider, and replacing what may be replaced of one. A credential is typed, sent and forgotten. */
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -8,10 +7,9 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { freeName, parseModelLines } from './provider-form.ts';
-import type { ProviderView } from './providers-page.tsx';
+import { freeName, type ProvidersReply, type ProviderView, parseModelLines } from './provider-form.ts';
 
-type Kind = Reply<'GET /accounts/{account}/providers'>['kinds'][number];
+type Kind = ProvidersReply['kinds'][number];
 
 const TOUCHES = ['GET /accounts/{account}/providers', 'GET /accounts/{account}/models'] as const;
 const MODELS_HINT = 'One a line: the provider’s name of it, or “public name = name there”.';

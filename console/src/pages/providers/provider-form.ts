@@ -1,4 +1,8 @@
 /** Owns what is typed about a provider: the lines of its models, and what is wrong with them. */
+import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+
+export type ProvidersReply = Reply<'GET /accounts/{account}/providers'>;
+export type ProviderView = ProvidersReply['providers'][number];
 
 export interface ServedModel {
   readonly name: string;

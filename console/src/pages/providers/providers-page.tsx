@@ -1,7 +1,6 @@
 /** Owns the providers page: each host with its health, its credential's last characters, and a test of it. */
 import { EllipsisVertical, Plus } from 'lucide-react';
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { duration, share, wholeNumber } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -17,9 +16,7 @@ import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { HealthBadge } from './health-badge.tsx';
 import { AddProvider, ReplaceCredential, ReplaceModels } from './provider-dialogs.tsx';
-
-type ProvidersReply = Reply<'GET /accounts/{account}/providers'>;
-export type ProviderView = ProvidersReply['providers'][number];
+import type { ProviderView } from './provider-form.ts';
 
 const HEALTH_MS = 15_000;
 const SOURCES = {

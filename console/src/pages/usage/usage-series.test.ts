@@ -1,3 +1,4 @@
+/** Shows that the chart’s series are the reply’s sums, and how amounts are said. */
 import { describe, expect, test } from 'bun:test';
 import { changeText, metricOf, type Sums, tileText, tokensOf, type UsageGroup, type UsageReply } from './metrics.ts';
 import { groupName, tokenSeries, usageSeries } from './usage-series.ts';

@@ -1,3 +1,4 @@
+/** Shows what an address of the usage page asks for. */
 import { describe, expect, test } from 'bun:test';
 import { filtersOf, readWishes, usageQuery } from './usage-wishes.ts';
 
