@@ -2,7 +2,7 @@
 
 import manifest from '../package.json' with { type: 'json' };
 import { createCapacity } from './admission/capacity.ts';
-import { entryOfNote } from './app/entry-of-note.ts';
+import { entryOfModelNote, entryOfNote } from './app/entry-of-note.ts';
 import { openConsole } from './app/open-console.ts';
 import { openModels } from './app/open-models.ts';
 import { openMoney } from './app/open-money.ts';
@@ -142,7 +142,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         gate.settings = settings;
         money.bindModels((model) => namesIn(routes, model));
       },
-      note: async ({ act, subject }) => log.info({ act, subject }, 'changed in the console'),
+      note: (note) => store.audit.append([entryOfModelNote(note, Date.now())]),
     });
     const gate: Gate = {
       settings: models.settings,

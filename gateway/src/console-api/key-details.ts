@@ -1,8 +1,10 @@
 /** Owns the routes about what a key did and may do: its own page, and whether it may call a model. Changes nothing. */
 
 import { explainCall } from '../gateway/explain-call.ts';
+import { mayUseModel } from '../identity/authorize.ts';
 import { compileModelPatterns } from '../identity/model-patterns.ts';
 import type { StoredKey } from '../store/ports.ts';
+import { ConsoleFailure } from './console-failure.ts';
 import { dateIn, dayBounds } from './day-bounds.ts';
 import { findKey, findWorkspace, personBehind } from './find-subject.ts';
 import { readBudgetStates, readGauges, showTime } from './gauges.ts';
@@ -15,6 +17,7 @@ const DAYS = 30;
 const ERRORS_DAYS = 7;
 const ERRORS_MAX = 20;
 const AUDIT_MAX = 20;
+const PATTERNS_MAX = 200;
 /** No end user and no model in particular: their rules bind some calls of the key only. */
 const NOBODY = { endUser: null, models: [] };
 
@@ -66,14 +69,18 @@ export function keyDetailHandlers(
         .split(',')
         .map((pattern) => pattern.trim())
         .filter((pattern) => pattern !== '');
-      const matches = compileModelPatterns(patterns.length === 0 ? null : patterns);
-      const workspace = query.workspace === undefined ? null : findWorkspace(parts, tenancy, query.workspace);
-      const allows = compileModelPatterns(workspace?.models ?? null);
-      const models = new Set<string>();
-      for (const { model, names } of gate.settings.routes.values()) {
-        if (names.some(matches) && names.some(allows)) models.add(model);
+      if (patterns.length > PATTERNS_MAX) {
+        throw new ConsoleFailure('invalid', `found ${patterns.length} patterns, expected at most ${PATTERNS_MAX}`, {
+          member: 'patterns',
+        });
       }
-      return { models: [...models].sort() };
+      const workspace = query.workspace === undefined ? null : findWorkspace(parts, tenancy, query.workspace);
+      const rights = {
+        keyAllows: compileModelPatterns(patterns.length === 0 ? null : patterns),
+        workspaceAllows: compileModelPatterns(workspace?.models ?? null),
+      };
+      const matching = [...gate.settings.routes.values()].filter(({ names }) => mayUseModel(rights, names));
+      return { models: [...new Set(matching.map(({ model }) => model))].sort() };
     },
   };
 }

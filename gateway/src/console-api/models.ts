@@ -2,9 +2,8 @@
 import { type PriceBook, type PricePeriod, priceAt } from '../billing/price-book.ts';
 import type { ServedModel } from '../config/served-models.ts';
 import { mayUseModel } from '../identity/authorize.ts';
-import { compileModelPatterns, type ModelMatcher } from '../identity/model-patterns.ts';
+import type { ModelMatcher } from '../identity/model-patterns.ts';
 import type { Tenancy } from './actor.ts';
-import { ConsoleFailure } from './console-failure.ts';
 import type { Reply } from './contract.ts';
 import { dryRun } from './dry-run.ts';
 import type { Handlers } from './handlers.ts';
@@ -14,23 +13,17 @@ import { setPrice } from './set-price.ts';
 
 type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 
-const PATTERNS_MAX = 200;
-
 /** The handlers of everything about models. */
 export function modelHandlers(
   desk: ModelDesk,
 ): Handlers<
   | 'GET /accounts/{account}/models'
   | 'GET /accounts/{account}/models/{model}/dry-run'
-  | 'GET /accounts/{account}/model-matches'
   | 'PUT /accounts/{account}/models/{model}/price'
 > {
   return {
     'GET /accounts/{account}/models': async ({ tenancy }) => ({ models: listModels(desk, tenancy) }),
     'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(desk, call) }),
-    'GET /accounts/{account}/model-matches': async ({ tenancy, query }) => ({
-      models: matchModels(desk, tenancy, query.patterns, query.workspace),
-    }),
     'PUT /accounts/{account}/models/{model}/price': (call) => desk.inTurn(() => setPrice(desk, call)),
   };
 }
@@ -103,33 +96,4 @@ function groupKeys({ directory, nowMs }: ModelDesk, { account, workspaces }: Ten
     else group.keys += 1;
   }
   return [...groups.values()];
-}
-
-/** The public names that patterns allow, by the matcher of calls; within a workspace, those that it allows too. */
-function matchModels(
-  desk: ModelDesk,
-  { account, workspaces }: Tenancy,
-  written: string,
-  workspaceId: string | undefined,
-): string[] {
-  const patterns = written.split(',').flatMap((pattern) => pattern.trim() || []);
-  if (patterns.length > PATTERNS_MAX) {
-    throw new ConsoleFailure('invalid', `found ${patterns.length} patterns, expected at most ${PATTERNS_MAX}`, {
-      member: 'patterns',
-    });
-  }
-  const keyAllows = compileModelPatterns(patterns);
-  const workspaceAllows = workspaceId === undefined ? () => true : workspaceMatcher(workspaceId);
-  const matching = [...desk.running().settings.routes].filter(([, { names }]) =>
-    mayUseModel({ keyAllows, workspaceAllows }, names),
-  );
-  return [...new Set(matching.map(([, { model }]) => model))];
-
-  function workspaceMatcher(id: string): ModelMatcher {
-    const workspace = desk.directory.workspaces.get(id);
-    if (workspace?.accountId !== account || (workspaces !== null && !workspaces.includes(id))) {
-      throw new ConsoleFailure('not_found', 'there is no such workspace', { member: 'workspace' });
-    }
-    return compileModelPatterns(workspace.models);
-  }
 }
