@@ -66,9 +66,9 @@ export default function HomePage() {
         <Content
           overview={overview}
           account={account}
-          metric={readMetric(filters.metric)}
+          metric={readMetric(filters.metric, overview.sums)}
           rangeWords={RANGES.find(([one]) => one === range)?.[1] ?? range}
-          onMetric={(metric) => setFilters({ metric: metric === 'cost' ? undefined : metric })}
+          onMetric={(metric) => setFilters({ metric })}
         />
       )}
     </Page>

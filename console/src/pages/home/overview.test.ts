@@ -8,6 +8,7 @@ import {
   change,
   coarser,
   figure,
+  readMetric,
   readRange,
   type Sums,
   scaleTop,
@@ -41,6 +42,11 @@ describe('figures', () => {
   test('an address with nonsense shows the usual range', () => {
     expect(readRange('9y')).toBe('7d');
     expect(readRange('24h')).toBe('24h');
+  });
+  test('the chart begins with spend, and with requests where nothing was spent', () => {
+    expect(readMetric(undefined, cost('1'))).toBe('cost');
+    expect(readMetric('nonsense', NONE)).toBe('requests');
+    expect(readMetric('errors', NONE)).toBe('errors');
   });
 });
 

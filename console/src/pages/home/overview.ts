@@ -25,8 +25,9 @@ export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
 export function readRange(text: string | undefined): Range {
   return RANGES.find(([range]) => range === text)?.[0] ?? '7d';
 }
-export function readMetric(text: string | undefined): Metric {
-  return METRICS.find((metric) => metric === text) ?? 'cost';
+/** Where nothing was spent, the usual figure is the number of requests: a chart of nothing says nothing. */
+export function readMetric(text: string | undefined, sums: Sums): Metric {
+  return METRICS.find((metric) => metric === text) ?? (BigInt(sums.cost_nano_usd) === 0n ? 'requests' : 'cost');
 }
 
 /** As tall as a bar: US dollars, counts or ms. Null: no call, so there is nothing to measure. */
