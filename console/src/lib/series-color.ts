@@ -2,11 +2,6 @@
 
 const COLORS = 8;
 
-/** A CSS colour of the chart palette. Names that meet on one chart may share one; `seriesColors` parts them. */
-export function seriesColor(name: string): string {
-  return `var(--chart-${preferred(name) + 1})`;
-}
-
 /** Colours for names shown together: each its own as long as there are enough, the first name first. */
 export function seriesColors(names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<number>();

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 const SEQUENCE_MS = 1_200;
 
 /** True where typing goes into something. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

@@ -84,7 +84,10 @@ function answerRoute(
       return readiness(gate);
     case 'openapi':
       return replyJson(
-        openapiDocument({ publicUrl: config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)) }),
+        openapiDocument({
+          publicUrl: config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)),
+          withConsole: config.server.console,
+        }),
       );
     case 'hello':
       return new Response(null, { status: 200 });

@@ -7,7 +7,7 @@ import { extname, join, sep } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** No inline script or style, nothing from elsewhere, and no text that becomes code. */
-export const CONSOLE_CONTENT_SECURITY_POLICY = [
+const CONSOLE_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

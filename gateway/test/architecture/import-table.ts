@@ -116,7 +116,6 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   pino: ['telemetry'],
   commander: ['cli', 'main.ts'],
   hono: ['console-api'],
-  '@hono/zod-openapi': ['console-api'],
   'better-auth': ['people'],
   bun: ['upstream', 'http', 'app', 'store/sql', 'control'],
   'bun:test': 'tests',

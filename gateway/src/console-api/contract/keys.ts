@@ -6,7 +6,7 @@ const scope = z.enum(['inference', 'usage', 'admin']);
 const patterns = z.array(z.string().min(1).max(256)).min(1).max(200).nullable();
 const addresses = z.array(z.string().min(1).max(64)).min(1).max(200).nullable();
 
-export const keyView = z.object({
+const keyView = z.object({
   id,
   name: z.string(),
   last4: z.string(),

@@ -19,7 +19,7 @@ const attempt = z.object({
 });
 
 /** As published for `tollgate calls --json`. */
-export const callView = z.object({
+const callView = z.object({
   request_id: id,
   at: time,
   account: id,

@@ -42,7 +42,7 @@ export const nothing = z.object({});
 /** How far a page of a list reached; null: there is no more. Opaque. */
 export const cursor = z.string().max(512);
 
-export const budgetWindow = z.enum(['day', 'week', 'month', 'total']);
+const budgetWindow = z.enum(['day', 'week', 'month', 'total']);
 
 /** The caps of a rule; null: none. */
 export const caps = z.object({

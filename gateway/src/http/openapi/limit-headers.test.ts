@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { limitHeaders } from '../../admission/limit-headers.ts';
 import { openapiDocument } from './openapi-document.ts';
 
-const document = JSON.parse(JSON.stringify(openapiDocument({ publicUrl: 'https://gw.example' })));
+const document = JSON.parse(JSON.stringify(openapiDocument({ publicUrl: 'https://gw.example', withConsole: false })));
 const NOW_MS = Date.UTC(2026, 10, 20);
 const HEADER = /ratelimit/;
 

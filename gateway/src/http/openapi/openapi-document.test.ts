@@ -1,6 +1,7 @@
 /** Tests the structure of the OpenAPI document: references, operations, statuses, schemas, and the founding tables. */
 import { describe, expect, test } from 'bun:test';
 import manifest from '../../../package.json' with { type: 'json' };
+import { CONSOLE_ROUTES } from '../../console-api/contract.ts';
 import { openapiDocument } from './openapi-document.ts';
 
 interface Operation {
@@ -22,7 +23,7 @@ interface Operation {
   >;
 }
 
-const text = JSON.stringify(openapiDocument({ publicUrl: 'https://gw.example/' }));
+const text = JSON.stringify(openapiDocument({ publicUrl: 'https://gw.example/', withConsole: true }));
 const document = JSON.parse(text);
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, operation })),
@@ -53,7 +54,12 @@ describe('the document', () => {
   });
 
   test('has exactly the paths that are served', () => {
-    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    const served = operations.map(({ method, path }) => `${method} ${path}`);
+    const console = Object.keys(CONSOLE_ROUTES).map((route) =>
+      route.replace(/^(\w+) /, (_, method) => `${method.toLowerCase()} /app/api`),
+    );
+    expect(served.filter((one) => one.includes('/app/api')).sort()).toEqual(console.sort());
+    expect(served.filter((one) => !one.includes('/app/api')).sort()).toEqual([
       'get /healthz',
       'get /openapi.json',
       'get /readyz',

@@ -1,5 +1,6 @@
-/** Owns the OpenAPI document of what the gateway serves over `/v1`, with its probes. Its parts have files of their own. */
+/** Owns the OpenAPI document of what the gateway serves: `/v1`, its probes, the console API. Its parts have files of their own. */
 import manifest from '../../../package.json' with { type: 'json' };
+import { consolePaths } from '../../console-api/openapi-paths.ts';
 import { CALL_PATHS } from './call-operations.ts';
 import { CHAT_REQUEST_SCHEMAS } from './chat-request-schemas.ts';
 import { CHAT_RESPONSE_SCHEMAS } from './chat-response-schemas.ts';
@@ -14,10 +15,12 @@ import type { OpenapiPart } from './schema-parts.ts';
 interface OpenapiFacts {
   /** Where clients reach the gateway, such as `https://gw.example`; a slash at the end is taken off. */
   readonly publicUrl: string;
+  /** Whether the console is served. */
+  readonly withConsole: boolean;
 }
 
 /** The document as plain JSON (OpenAPI 3.1.1). Pure and constant for equal facts, so it may be rendered once. */
-export function openapiDocument({ publicUrl }: OpenapiFacts): OpenapiPart {
+export function openapiDocument({ publicUrl, withConsole }: OpenapiFacts): OpenapiPart {
   return {
     openapi: '3.1.1',
     info: {
@@ -33,9 +36,10 @@ export function openapiDocument({ publicUrl }: OpenapiFacts): OpenapiPart {
       { name: 'models', description: 'What may be called.' },
       { name: 'keys', description: 'What the calling key may do.' },
       { name: 'service', description: 'State of the service.' },
+      { name: 'console', description: 'What the console does, for people by session and for automation by key.' },
     ],
     security: [{ bearer: [] }, { apiKey: [] }],
-    paths: { ...CALL_PATHS, ...READ_PATHS },
+    paths: { ...CALL_PATHS, ...READ_PATHS, ...(withConsole ? consolePaths() : {}) },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API key>.' },
