@@ -94,7 +94,8 @@ describe('the document', () => {
   });
 });
 
-describe.each(operations.map(({ method, path, operation }) => [`${method} ${path}`, path, operation] as const))(
+const ofOthers = operations.filter(({ path }) => !path.startsWith('/app/api'));
+describe.each(ofOthers.map(({ method, path, operation }) => [`${method} ${path}`, path, operation] as const))(
   '%s',
   (_, path, operation) => {
     test('has an id of its own, a summary and a known tag', () => {
@@ -164,4 +165,16 @@ describe('the founding tables', () => {
       expect.arrayContaining(['400', '401', '404', '413', '504', '529']),
     );
   });
+});
+
+test('operations of the console have ids of their own, words, answers and refusals, and the parameters of their paths', () => {
+  const ofConsole = operations.filter(({ path }) => path.startsWith('/app/api'));
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  for (const { path, operation } of ofConsole) {
+    expect([path, operation.summary, operation.tags]).toEqual([path, expect.stringMatching(/\.$/), ['console']]);
+    expect(Object.keys(operation.responses).sort()).toEqual([expect.stringMatching(/^(200|302)$/), '4XX', '5XX']);
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const given = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
+    expect([path, given]).toEqual([path, named as string[]]);
+  }
 });
