@@ -121,15 +121,16 @@ export const logRoutes = {
           hash: z.string(),
         }),
       ),
-      /** `hidden`: kept, and the reader may not see it. `none`: the workspace's policy keeps none. */
-      content: z.enum(['shown', 'hidden', 'none']),
+      /** `hidden`: kept, and the reader may not see it. `none`: the workspace's policy keeps none. `unreadable`: the disk's copy is. */
+      content: z.enum(['shown', 'hidden', 'none', 'unreadable']),
       conversation: z.array(turn).nullable(),
-      /** Bodies as text: what came in, what we sent upstream, what came back (a stream: its events), what went out. */
+      /** Bodies as text. `response` is what went out (a stream: its events); `upstream_response` what came back, where that was another. */
       raw: z
         .object({
           request: z.string(),
           upstream_request: z.string().nullable(),
           response: z.string(),
+          upstream_response: z.string().nullable(),
           truncated: z.boolean(),
         })
         .nullable(),
