@@ -5,11 +5,13 @@ import { createCapacity } from './admission/capacity.ts';
 import { entryOfModelNote, entryOfNote } from './app/entry-of-note.ts';
 import { openConsole } from './app/open-console.ts';
 import { openModels } from './app/open-models.ts';
+import { openContent } from './app/open-content.ts';
 import { openMoney } from './app/open-money.ts';
 import { openPeople } from './app/open-people.ts';
 import { openPolicy } from './app/open-policy.ts';
 import { findModel } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
+import { createContentOf } from './console-api/call-content.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
 import { longestCallMs } from './config/longest-call.ts';
 import type { ListedModels } from './config/served-models.ts';
@@ -113,6 +115,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     closers.push(() => money.close());
     const setUp = createSetUp(store.people, Date.now);
+    const content = openContent(dataDir, masterKey.key, log);
+    closers.push(() => content.close());
     const control = createControl({
       policies: store.policies,
       ledger: store.ledger,
@@ -159,6 +163,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       idempotency: createIdempotency(masterKey.key, store.idempotency),
       desk: money.desk,
       health,
+      content: content.desk,
       disorders: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
       unknownCallers: 0,
       ready: true,
@@ -185,9 +190,13 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       usage: store.usage,
       desk: money.desk,
       models: models.desk,
+      contentOf: createContentOf(content.store, (request_id, cause) =>
+        log.error({ request_id, cause: String(cause) }, 'what was said in a call is kept and cannot be read'),
+      ),
       status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
+    content.startSweeping(directory, () => gate.settings.config);
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
       describe: describeModel,

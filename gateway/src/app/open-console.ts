@@ -1,4 +1,5 @@
 /** Owns joining the console: its API's handlers with what they work on, and its files. Holds no rule of its own. */
+import type { ContentOf } from '../console-api/call-content.ts';
 import { createConsoleApi } from '../console-api/console-api.ts';
 import { homeHandlers } from '../console-api/home.ts';
 import { createIdentify } from '../console-api/identify.ts';
@@ -35,6 +36,8 @@ interface ConsoleParts {
   readonly desk: MoneyDesk;
   readonly models: ModelDesk;
   readonly status: Omit<StatusParts, 'desk'>;
+  /** What was said in a call, for those who may see it. */
+  readonly contentOf: ContentOf;
 }
 
 /** The console over the parts of a running gateway. */
@@ -46,6 +49,7 @@ export function openConsole({
   usage,
   desk,
   models,
+  contentOf,
   status,
 }: ConsoleParts): ConsoleDesk {
   const { nowMs } = people;
@@ -66,7 +70,7 @@ export function openConsole({
       ...memberHandlers(people),
       ...homeHandlers(usageParts),
       ...usageHandlers(usageParts),
-      ...logHandlers(usageParts),
+      ...logHandlers({ ...usageParts, contentOf }),
       ...modelHandlers(models),
       ...providerHandlers(models),
       ...statusHandlers({ desk: models, ...status }),

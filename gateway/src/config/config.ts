@@ -5,7 +5,7 @@
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { ProviderQuirks } from '../providers/presets.ts';
-import type { HoldMode } from '../store/ports.ts';
+import type { BodyPolicy, HoldMode } from '../store/ports.ts';
 import type { Limits } from './limits.ts';
 
 /** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */
@@ -22,6 +22,8 @@ export const DEFAULT_CONSOLE = 'on';
 export const DEFAULT_HOLDS: HoldMode = 'adaptive';
 export const DEFAULT_UNPRICED = 'refuse';
 export const DEFAULT_BROKEN_ANSWERS = 'bill';
+export const DEFAULT_LOG_BODIES = 'off';
+export const DEFAULT_RETENTION_DAYS = 30;
 export const DEFAULT_FILE = 'tollgate.yaml';
 export const DEFAULT_DATA_DIR = '.tollgate';
 
@@ -73,6 +75,10 @@ export interface Defaults {
   readonly unpriced: 'refuse' | 'allow';
   /** Who pays for an answer that broke off on its way: `bill` the account what came of it, `free` the operator. */
   readonly brokenAnswers: 'bill' | 'free';
+  /** Of which calls a workspace that says nothing keeps what was said. */
+  readonly logBodies: BodyPolicy;
+  /** For how many days it keeps them. */
+  readonly retentionDays: number;
 }
 
 /** Time limits of one upstream attempt (`totalMs`: of the whole call), all in milliseconds. */

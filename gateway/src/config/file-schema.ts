@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { PRESETS } from '../providers/presets.ts';
-import { HOLD_MODES } from '../store/ports.ts';
+import { BODY_POLICIES, HOLD_MODES } from '../store/ports.ts';
 import {
   ALL_PROTOCOLS,
   DEFAULT_BROKEN_ANSWERS,
@@ -12,6 +12,8 @@ import {
   DEFAULT_HOLDS,
   DEFAULT_HOST,
   DEFAULT_PORT,
+  DEFAULT_LOG_BODIES,
+  DEFAULT_RETENTION_DAYS,
   DEFAULT_UNPRICED,
 } from './config.ts';
 import { LIMITS, type LimitName } from './limits.ts';
@@ -27,6 +29,7 @@ import {
   listenHost,
   oidcId,
   plainText,
+  wholeDays,
   wholeNumber,
 } from './scalar-schema.ts';
 
@@ -126,6 +129,20 @@ const defaultsSchema = z.strictObject({
       description:
         'Who pays for an answer that broke off on its way through no fault of the caller. `bill`: the account, for the input and what came of the output; `free`: the operator.',
       default: DEFAULT_BROKEN_ANSWERS,
+    })
+    .optional(),
+  log_bodies: choice(BODY_POLICIES)
+    .meta({
+      description:
+        'Of which calls what was said is kept, encrypted and apart from the records, unless their workspace says otherwise. `errors`: of calls that failed.',
+      default: DEFAULT_LOG_BODIES,
+    })
+    .optional(),
+  retention: wholeDays(1, 3_650)
+    .meta({
+      description:
+        'How long what was said is kept, unless the workspace says otherwise: whole days. Records and ledger are kept always.',
+      default: `${DEFAULT_RETENTION_DAYS}d`,
     })
     .optional(),
 });

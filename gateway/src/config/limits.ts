@@ -65,6 +65,12 @@ export const LIMITS = {
     '1s',
     'A client that takes nothing for so long is dropped.',
   ),
+  content_bytes_max: bytes(
+    'contentBytesMax',
+    '8GiB',
+    '1MiB',
+    'What is kept on the disk of what was said in calls; beyond it no more is kept.',
+  ),
   open_calls_max: count('openCallsMax', '20000', 'Calls open at once, whole process; more are answered 503.'),
   keep_alive: duration('keepAliveMs', '10s', '100ms', 'Silence on a stream after which a keep-alive is sent.'),
   commit_after: duration('commitAfterMs', '20s', '100ms', 'Upstream silence after which a stream is answered 200.'),

@@ -29,6 +29,12 @@ test('what the operator chooses for all calls, one by one', () => {
     holds: 'strict',
     unpriced: 'refuse',
     brokenAnswers: 'free',
+    logBodies: 'off',
+    retentionDays: 30,
+  });
+  expect(load('defaults: { log_bodies: errors, retention: 7d }\n').defaults).toMatchObject({
+    logBodies: 'errors',
+    retentionDays: 7,
   });
   expect(load('defaults: { unpriced: allow }\n').defaults).toMatchObject({ holds: 'adaptive', unpriced: 'allow' });
 });
@@ -40,7 +46,7 @@ describe('without a file', () => {
       file: null,
       dataDir: join(cwd, '.tollgate'),
       server: { host: '127.0.0.1', port: 8080, publicUrl: null, trustedProxies: [], console: true, oidc: [] },
-      defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill' },
+      defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill', logBodies: 'off', retentionDays: 30 },
       providersFrom: 'built-in',
       models: null,
       notes: [],
@@ -69,6 +75,7 @@ describe('without a file', () => {
       errorBodyBytesMax: 64 * 1024,
       slowReaderBytesMax: 256 * 1024,
       slowReaderTimeoutMs: 60_000,
+      contentBytesMax: 8 * 1024 ** 3,
       openCallsMax: 20_000,
       keepAliveMs: 10_000,
       commitAfterMs: 20_000,

@@ -97,6 +97,18 @@ export const duration = (least: string, most: string) =>
     parse: (text) => withinBounds(text, parseDurationMs, least, most),
   });
 
+/** A span of whole days, such as `30d`, as their number; bounds included. */
+export const wholeDays = (least: number, most: number) =>
+  scalar({
+    expected: `whole days from ${least}d to ${most}d, such as 30d`,
+    advice: 'Write a whole number followed by d.',
+    json: { title: 'days', type: 'string', pattern: `^\\d+d$|${EXPRESSION_PATTERN}` },
+    parse: (text) => {
+      const days = /^\d{1,6}d$/.test(text) ? Number(text.slice(0, -1)) : Number.NaN;
+      return days >= least && days <= most ? days : UNFIT;
+    },
+  });
+
 /** A number of bytes, bounds as in `duration`. */
 export const byteSize = (least: string, most: string) =>
   scalar({

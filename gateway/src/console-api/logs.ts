@@ -1,5 +1,6 @@
 /** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
 import type { CallCondition, LogPage, LogQuestion, UsageReader } from '../store/usage-port.ts';
+import type { ContentOf } from './call-content.ts';
 import { callCost } from './call-cost.ts';
 import { CALL_COLUMNS, renderCall } from './call-view.ts';
 import { ConsoleFailure } from './console-failure.ts';
@@ -19,6 +20,7 @@ type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
 
 export interface LogParts {
   readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
+  readonly contentOf: ContentOf;
   nowMs(): number;
 }
 
@@ -30,7 +32,7 @@ const CSV_PAGE = 1_000;
  */
 const TAIL_OVERLAP_MS = 2_000;
 
-export function logHandlers({ usage, nowMs }: LogParts): Handlers<LogRoute> {
+export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<LogRoute> {
   return {
     'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
       const askedMs = nowMs();
@@ -108,9 +110,7 @@ export function logHandlers({ usage, nowMs }: LogParts): Handlers<LogRoute> {
           at: new Date(atMs).toISOString(),
           hash,
         })),
-        content: 'none',
-        conversation: null,
-        raw: null,
+        ...(await contentOf(tenancy, path.request)),
       };
     },
   };

@@ -65,12 +65,13 @@ async function showWorkspaces(
   const month = windowAt('month', gate.desk.timeZoneOf(account), nowMs());
   const ids = workspaces.map(({ id }) => id);
   const spans = await activity.readSpans({ account, by: 'workspace', ids, bounds: [month.startMs, nowMs() + 1] });
+  const { defaults } = gate.settings.config;
   const keys = [...gate.directory.keys.values()].filter(({ status }) => status !== 'revoked');
   return workspaces.map((workspace) => ({
     id: workspace.id,
     models: workspace.models === null ? null : [...workspace.models],
-    bodies: workspace.bodies,
-    bodies_days: workspace.bodiesDays,
+    bodies: workspace.bodies ?? defaults.logBodies,
+    bodies_days: workspace.bodiesDays ?? defaults.retentionDays,
     caps: showCaps(gate.desk.rules.get({ kind: 'workspace', id: workspace.id })),
     keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
     created_at: showTime(workspace.createdAtMs),

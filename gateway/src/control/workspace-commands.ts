@@ -1,7 +1,7 @@
 /** Owns the commands about workspaces. Each is durable before it binds calls, and binds all of a workspace's keys at once. */
 import { z } from 'zod';
 import type { Caps, Subject } from '../store/limits-port.ts';
-import { BODIES_DAYS, type StoredWorkspace } from '../store/ports.ts';
+import type { StoredWorkspace } from '../store/ports.ts';
 import { bodiesDays, bodyPolicy, givenId, modelPatterns, newId } from './arguments.ts';
 import { auditChange } from './audit-entry.ts';
 import { capArguments } from './caps-arguments.ts';
@@ -20,8 +20,8 @@ const create = defineCommand(
     id: newId,
     account: givenId.default('default'),
     models: modelPatterns.default(null),
-    bodies: bodyPolicy.default('off'),
-    bodies_days: bodiesDays.default(BODIES_DAYS),
+    bodies: bodyPolicy.nullable().default(null),
+    bodies_days: bodiesDays.nullable().default(null),
     ...capArguments,
   }),
   async (context, given) => {
@@ -49,8 +49,8 @@ const set = defineCommand(
   z.strictObject({
     id: givenId,
     models: modelPatterns.optional(),
-    bodies: bodyPolicy.optional(),
-    bodies_days: bodiesDays.optional(),
+    bodies: bodyPolicy.nullable().optional(),
+    bodies_days: bodiesDays.nullable().optional(),
     ...capArguments,
   }),
   async (context, given) => {
@@ -58,8 +58,8 @@ const set = defineCommand(
     const workspace: StoredWorkspace = {
       ...before,
       models: given.models === undefined ? before.models : given.models,
-      bodies: given.bodies ?? before.bodies,
-      bodiesDays: given.bodies_days ?? before.bodiesDays,
+      bodies: given.bodies === undefined ? before.bodies : given.bodies,
+      bodiesDays: given.bodies_days === undefined ? before.bodiesDays : given.bodies_days,
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), given);
     const entries = auditWorkspace(context, before, { workspace, caps });

@@ -7,6 +7,7 @@ import type { Route } from '../routing/route.ts';
 import type { Standing } from '../store/limits-port.ts';
 import type { AttemptRecord } from '../store/ports.ts';
 import type { CallMoney } from './call-money.ts';
+import type { ContentDraft } from './content-draft.ts';
 import type { IdempotencyRun } from './idempotency-run.ts';
 
 /** Mutable by the line and by nobody else; `settled` is set once, by `settle`. */
@@ -44,6 +45,8 @@ export interface Call {
   unsent: AnswerFacts | null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null;
+  /** What is said in it; null: its workspace keeps none of that. */
+  content: ContentDraft | null;
   /** Gives back what the call holds of the process (its place, its body's bytes); run once, when nothing of it runs any more. */
   readonly held: Array<() => void>;
 }
@@ -77,6 +80,7 @@ export function openCall(protocol: ProtocolName, headers: Headers): Call {
     cut: false,
     unsent: null,
     run: null,
+    content: null,
     held: [],
   };
 }

@@ -6,6 +6,7 @@ import { type HttpUpstream, renderRequestHead } from '../providers/upstream.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../upstream/exchange.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { listenForContent } from './listen-for-content.ts';
 import { DemoExchange } from './demo-exchange.ts';
 import { openFold } from './open-fold.ts';
 import { openRelay } from './open-relay.ts';
@@ -136,10 +137,11 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   }
 }
 
-function send(job: Dispatch, listener: ExchangeListener): UpstreamTap {
+function send(job: Dispatch, toTell: ExchangeListener): UpstreamTap {
   const { call, route, countOnly, sending } = job;
   const { upstream } = route;
   const { protocol, body } = sending;
+  const listener = call.content === null ? toTell : listenForContent(call.content, sending, toTell);
   const onSent = () => {
     call.dispatched = true;
   };

@@ -8,6 +8,7 @@ import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RouteTable } from '../routing/route.ts';
 import type { CallRecorder } from '../store/ports.ts';
 import type { CallLog } from './call-log.ts';
+import type { ContentDesk } from './content-desk.ts';
 import type { Idempotency } from './idempotency-run.ts';
 import type { KeptReasoning } from './kept-reasoning.ts';
 import type { MoneyDesk } from './money-desk.ts';
@@ -39,6 +40,7 @@ export interface Gate {
   readonly idempotency: Idempotency;
   readonly desk: MoneyDesk;
   readonly health: ProviderHealth;
+  readonly content: ContentDesk;
   /** Events in an order that their format does not have, by format: what upstreams sent, and what was kept from clients. */
   readonly disorders: { [direction in 'received' | 'withheld']: { [protocol in ProtocolName]: number } };
   /** Calls without a valid key: counted, never recorded. */

@@ -6,6 +6,7 @@ import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { admit } from './admit.ts';
 import { openCall, releaseCall } from './call.ts';
+import { startContent } from './content-draft.ts';
 import { countTokens } from './count-tokens.ts';
 import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
@@ -45,6 +46,8 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     const version = readProtocolVersion(request.headers, protocol.name);
     const body = await readBody(request, limits, gate.capacity.bodyBytes);
     call.held.push(body.release);
+    const kept = principal.bodies ?? settings.config.defaults.logBodies;
+    if (kept !== 'off' && !countOnly) startContent(call, gate.content, kept, body.bytes);
     const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
     call.facts = facts;
     const route = chooseRoute(settings, principal, facts.model, protocol.name);

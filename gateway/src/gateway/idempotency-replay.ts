@@ -28,6 +28,7 @@ export async function replayAnswer(
     held?.release();
     throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
   }
+  call.content?.answered(body, head.stream);
   const headers = new Headers(baseHeaders(call.requestId));
   for (const [name, value] of head.headers) headers.set(name, value);
   if (headers.has('x-tollgate-cost-usd')) headers.set('x-tollgate-cost-usd', formatNanoUsd(0n));

@@ -38,7 +38,7 @@ export interface OpenRelay {
 export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
   const { protocol, observer, note } = plan;
   const { limits } = gate.settings.config;
-  const { run } = call;
+  const { run, content } = call;
   const upstream = call.route?.upstream;
   const credential = credentialOf(upstream);
   let outbox: Outbox | null = null;
@@ -66,7 +66,10 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
     openOutbox(listener) {
       outbox = new Outbox(
         listener,
-        (bytes) => run?.gather(bytes),
+        (bytes) => {
+          run?.gather(bytes);
+          content?.answered(bytes, true);
+        },
         () => meter?.covers() ?? true,
       );
       return outbox;

@@ -27,6 +27,7 @@ export async function refuse(call: Call, error: unknown, { protocol, gate, count
     }
   }
   const reply = failureReply(failure, protocol, call.requestId, call.standing);
+  if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await endRefusedRun(call.run, failure, reply, isFree);
   return reply;
 }

@@ -54,13 +54,17 @@ export async function settle(
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
   if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
   const record = { ...buildRecord(call, outcome, charge, cost), usage_flags, ...changes };
+  call.content?.ended(record.status, record.error);
   if (money === null) await gate.recorder.append(record);
   else {
     teach(call, outcome, gate);
     try {
       await money.settle(cost, tokensOf(usage), record, payer);
     } catch (cause) {
-      if (cause instanceof CallFailure) await recordUnpaid(record, cause, gate);
+      if (cause instanceof CallFailure) {
+        call.content?.ended(cause.status(call.protocol), cause.kind);
+        await recordUnpaid(record, cause, gate);
+      }
       throw cause;
     }
   }

@@ -30,6 +30,7 @@ export async function settledReply(
     if (cause instanceof CallFailure) throw cause;
     throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
   }
+  call.content?.answered(body);
   const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
   if (call.run !== null) {
     const kept = keptHead(call, { status, failure, facts });

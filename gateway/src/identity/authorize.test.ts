@@ -27,6 +27,7 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     use: newKeyUse(),
     keyAllows: compileModelPatterns(models ?? null),
     workspaceAllows: compileModelPatterns(workspaceModels ?? null),
+    bodies: null,
   };
 }
 

@@ -136,5 +136,6 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
     use,
     keyAllows: compileModelPatterns(key.models),
     workspaceAllows: compileModelPatterns(workspace.models),
+    bodies: workspace.bodies,
   };
 }

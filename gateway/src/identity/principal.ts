@@ -1,7 +1,7 @@
 /** Owns who a call is made for: the key, its workspace and account, and the rights of both, compiled for quick checks. */
 import type { IpRange } from '../lib/ip-range.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
-import type { HoldMode, Scope } from '../store/ports.ts';
+import type { BodyPolicy, HoldMode, Scope } from '../store/ports.ts';
 import type { KeyUse } from './key-use.ts';
 import type { ModelMatcher } from './model-patterns.ts';
 
@@ -24,4 +24,6 @@ export interface Principal {
   readonly use: KeyUse;
   readonly keyAllows: ModelMatcher;
   readonly workspaceAllows: ModelMatcher;
+  /** Of which calls the workspace keeps what was said; null: as the configuration says. */
+  readonly bodies: BodyPolicy | null;
 }

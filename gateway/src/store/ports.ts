@@ -11,8 +11,6 @@ export type HoldMode = (typeof HOLD_MODES)[number];
 /** Of which calls a workspace keeps what was said. */
 export const BODY_POLICIES = ['off', 'errors', 'all'] as const;
 export type BodyPolicy = (typeof BODY_POLICIES)[number];
-/** Days for which they are kept, where nobody says otherwise. */
-export const BODIES_DAYS = 30;
 
 /** A key as stored: never the secret, only its keyed hash (hex) and the last four characters. Times: unix ms. */
 export interface StoredKey {
@@ -48,9 +46,9 @@ export interface StoredWorkspace {
   readonly accountId: string;
   /** As StoredKey.models; null: every model. */
   readonly models: readonly string[] | null;
-  /** Of which calls the bodies are kept, and for how many days. */
-  readonly bodies: BodyPolicy;
-  readonly bodiesDays: number;
+  /** Of which calls the bodies are kept, and for how many days. Null: as `defaults` of the configuration says. */
+  readonly bodies: BodyPolicy | null;
+  readonly bodiesDays: number | null;
   readonly createdAtMs: number;
 }
 

@@ -16,6 +16,7 @@ const PORTS = [
   'store/idempotency-port.ts',
   'store/usage-port.ts',
   'store/provider-port.ts',
+  'store/content-port.ts',
 ] as const;
 /** What every domain folder stands on. */
 const FLOOR = [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts', 'protocols', ...PORTS] as const;
@@ -38,6 +39,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'store/ledger-port.ts': ['lib', 'generation', 'store/ports.ts', 'store/audit-port.ts'],
   'store/limits-port.ts': ['lib'],
   'store/idempotency-port.ts': [],
+  'store/content-port.ts': [],
   'store/audit-port.ts': [],
   'store/key-use-port.ts': [],
   'store/activity-port.ts': ['store/ports.ts', 'store/limits-port.ts'],

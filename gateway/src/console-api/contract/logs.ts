@@ -66,7 +66,7 @@ const part = z.object({
   name: z.string().nullable(),
   text: z.string(),
 });
-const turn = z.object({ role: z.string(), parts: z.array(part) });
+export const conversationTurn = z.object({ role: z.string(), parts: z.array(part) });
 
 export const logRoutes = {
   'GET /accounts/{account}/logs': {
@@ -123,7 +123,7 @@ export const logRoutes = {
       ),
       /** `hidden`: kept, and the reader may not see it. `none`: the workspace's policy keeps none. `unreadable`: the disk's copy is. */
       content: z.enum(['shown', 'hidden', 'none', 'unreadable']),
-      conversation: z.array(turn).nullable(),
+      conversation: z.array(conversationTurn).nullable(),
       /** Bodies as text. `response` is what went out (a stream: its events); `upstream_response` what came back, where that was another. */
       raw: z
         .object({

@@ -10,6 +10,8 @@ import { logHandlers } from '../logs.ts';
 import { usageHandlers } from '../usage.ts';
 import type { UsageParts } from '../usage-parts.ts';
 
+const NO_CONTENT = { content: 'none', conversation: null, raw: null } as const;
+
 export const NOW_MS = Date.UTC(2025, 3, 10, 12);
 export const START_MS = NOW_MS - 20 * 86_400_000;
 const VARIETY = {
@@ -58,7 +60,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     const person: Actor = { kind: 'person', id: 'usr_1', name: 'P', email: 'p@x.example', sessionId: 's', grants };
     const faults: unknown[] = [];
     const api = createConsoleApi({
-      handlers: { ...homeHandlers(parts), ...usageHandlers(parts), ...logHandlers(parts) },
+      handlers: { ...homeHandlers(parts), ...usageHandlers(parts), ...logHandlers({ ...parts, contentOf: async () => NO_CONTENT }) },
       identify: async () => person,
       onFault: (_, cause) => faults.push(cause),
     });

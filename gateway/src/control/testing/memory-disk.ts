@@ -32,8 +32,8 @@ const WORKSPACE: StoredWorkspace = {
   id: 'default',
   accountId: 'default',
   models: null,
-  bodies: 'off',
-  bodiesDays: 30,
+  bodies: null,
+  bodiesDays: null,
   createdAtMs: 0,
 };
 

@@ -4,6 +4,7 @@ import { parseConfigPrice } from '../../billing/config-price.ts';
 import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
+import { resolveDefaults } from '../../config/resolve-defaults.ts';
 import { newKeyUse } from '../../identity/key-use.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
@@ -72,7 +73,7 @@ interface MoneyGate extends Pick<Gate, 'desk'> {
 function gateOf({ defaults, onUnpriced }: CallPlan, desk: MoneyDesk): MoneyGate {
   return {
     desk,
-    settings: { config: { defaults: { holds: 'adaptive', unpriced: 'refuse', brokenAnswers: 'bill', ...defaults } } },
+    settings: { config: { defaults: { ...resolveDefaults(undefined), ...defaults } } },
     log: { unpriced: (_, model) => onUnpriced?.(model) },
   };
 }
@@ -92,6 +93,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
     use: newKeyUse(),
     keyAllows: all,
     workspaceAllows: all,
+    bodies: null,
   };
 }
 

@@ -11,6 +11,7 @@ import { MIGRATION_10 } from './migration-10.ts';
 import { MIGRATION_11 } from './migration-11.ts';
 import { MIGRATION_12 } from './migration-12.ts';
 import { MIGRATION_13 } from './migration-13.ts';
+import { MIGRATION_14 } from './migration-14.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -95,4 +96,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_11,
   MIGRATION_12,
   MIGRATION_13,
+  MIGRATION_14,
 ];

@@ -6,8 +6,8 @@ export interface WorkspaceRow {
   readonly account_id: string;
   /** JSON list of patterns. */
   readonly models: string | null;
-  readonly bodies: BodyPolicy;
-  readonly bodies_days: number;
+  readonly bodies: BodyPolicy | null;
+  readonly bodies_days: number | null;
   readonly created_at_ms: number;
 }
 

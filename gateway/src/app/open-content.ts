@@ -1,0 +1,53 @@
+/** Owns joining what keeps the content of calls: its store, what the line needs of it, and taking away what is too old. */
+import type { Defaults } from '../config/config.ts';
+import { type ContentDesk, createContentDesk } from '../gateway/content-desk.ts';
+import { startSweeping } from '../gateway/idempotency-sweep.ts';
+import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { ContentStore } from '../store/content-port.ts';
+import { createContentStore } from '../store/sql/content/content-store.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface Content {
+  readonly desk: ContentDesk;
+  readonly store: ContentStore;
+  /** From now on what is too old is taken away. `settings`: as configured now. */
+  startSweeping(directory: Pick<KeyDirectory, 'workspaces'>, settings: () => SweepSettings): void;
+  close(): Promise<void>;
+}
+
+export interface SweepSettings {
+  readonly defaults: Pick<Defaults, 'retentionDays'>;
+  readonly limits: { readonly contentBytesMax: number };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Makes no file: the first content does. */
+export function openContent(dataDir: string, masterKey: Secret, log: Pick<Log, 'warn'>): Content {
+  const store = createContentStore(dataDir, masterKey);
+  let stopSweeping: () => void = () => undefined;
+  return {
+    store,
+    desk: createContentDesk(store, (dropped, cause) =>
+      log.warn({ dropped, cause }, 'what was said in calls was not kept; the calls themselves are not concerned'),
+    ),
+    startSweeping(directory, settings) {
+      const sweep = (nowMs: number) => {
+        const { defaults, limits } = settings();
+        const cutoffs = [...directory.workspaces.values()].map(({ id, bodiesDays }) => ({
+          workspace: id,
+          beforeMs: nowMs - (bodiesDays ?? defaults.retentionDays) * DAY_MS,
+        }));
+        return store.sweep(cutoffs, limits.contentBytesMax);
+      };
+      stopSweeping = startSweeping({ sweep }, (cause) =>
+        log.warn({ cause: String(cause) }, 'what was said in old calls could not be taken away'),
+      );
+    },
+    async close() {
+      stopSweeping();
+      await store.close();
+    },
+  };
+}
