@@ -47,6 +47,15 @@ export function parseInherited(text: string): string | Lifted {
   return text === 'inherit' ? LIFTED : text;
 }
 
+/** A whole number of days; the word that leaves it to somebody else becomes `LIFTED`. */
+export function parseDaysOr(word: string): (text: string) => number | Lifted {
+  return (text) => {
+    if (text === word) return LIFTED;
+    if (/^\d{1,6}$/.test(text)) return Number(text);
+    throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected a whole number of days, or ${word}.`);
+  };
+}
+
 /** `on` or `off`. */
 export function parseSwitch(text: string): boolean {
   if (text === 'on' || text === 'off') return text === 'on';
