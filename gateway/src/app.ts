@@ -197,6 +197,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     money.readAhead();
     content.startSweeping(directory, () => gate.settings.config);
+    // Where it is off nothing of it is built, and a reload that turns it on builds it for its first page.
+    if (config.server.console) console.prepare();
     const server = startHttpServer(config.server.host, config.server.port, {
       gate,
       describe: describeModel,

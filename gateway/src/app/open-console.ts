@@ -80,7 +80,7 @@ export function openConsole({
     publicUrl: people.publicUrl,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
   });
-  return createConsoleDesk(api, buildConsole(), (cause) =>
+  return createConsoleDesk(api, buildConsole, (cause) =>
     log.error({ cause: String(cause) }, 'the console could not be built: calls are served, the console is not'),
   );
 }

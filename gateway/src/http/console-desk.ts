@@ -4,23 +4,33 @@ import { type ConsoleFiles, readConsoleFiles } from './console-files.ts';
 
 export interface ConsoleDesk {
   readonly api: ConsoleApi;
+  /** Begins to make the files ready, so that the first page need not wait for that. */
+  prepare(): void;
   /** The file or page at `/app/{rest}`; waits for the build of the first start. */
   showPage(rest: string, request: Request): Promise<Response>;
 }
 
-/** `built` is the folder of the built files, on its way. Its failure is told to whoever opens the console, and `onFailure`. */
+/** `build` answers the folder of the built files; it is called once, when they are first needed. Its failure is told to whoever opens the console, and `onFailure`. */
 export function createConsoleDesk(
   api: ConsoleApi,
-  built: Promise<string>,
+  build: () => Promise<string>,
   onFailure: (cause: unknown) => void,
 ): ConsoleDesk {
-  const files = built.then(readConsoleFiles);
-  files.catch(onFailure);
+  let files: Promise<ConsoleFiles> | null = null;
+  function start(): Promise<ConsoleFiles> {
+    const started = build().then(readConsoleFiles);
+    started.catch(onFailure);
+    return started;
+  }
   return {
     api,
+    prepare() {
+      files ??= start();
+    },
     async showPage(rest, request) {
       let ready: ConsoleFiles;
       try {
+        files ??= start();
         ready = await files;
       } catch (cause) {
         return plainReply(
