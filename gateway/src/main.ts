@@ -7,6 +7,7 @@ import { register as registerBackup } from './cli/backup.ts';
 import { register as registerCalls } from './cli/calls.ts';
 import { register as registerCheck } from './cli/check.ts';
 import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
+import { register as registerConnect } from './cli/connect.ts';
 import { register as registerKeys } from './cli/keys.ts';
 import { register as registerLimits } from './cli/limits.ts';
 import { register as registerServe } from './cli/serve.ts';
@@ -38,6 +39,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerBackup,
     registerSetupLink,
     registerCheck,
+    registerConnect,
   ]) {
     register(program, environment);
   }

@@ -72,7 +72,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--json', 'print JSON')
     .action(async (id: string, flags: Flags, command: Command) => {
       const { json: _, ...changes } = flags;
-      if (Object.keys(changes).length === 0) command.error('error: nothing to change; expected --models, --bodies, --bodies-days or a limit');
+      if (Object.keys(changes).length === 0)
+        command.error('error: nothing to change; expected --models, --bodies, --bodies-days or a limit');
       print(environment, [await administer(environment, 'workspaces.set', { id, ...policy(flags) })], flags);
     });
 }
@@ -111,7 +112,13 @@ function renderWorkspaces(views: readonly Json[]): string {
   return renderTable(['ID', 'ACCOUNT', 'MODELS', 'BODIES', 'LIMITS'], rows);
 }
 
-function renderBodies({ bodies, bodies_days }: { readonly bodies: string | null; readonly bodies_days: number | null }) {
+function renderBodies({
+  bodies,
+  bodies_days,
+}: {
+  readonly bodies: string | null;
+  readonly bodies_days: number | null;
+}) {
   const days = bodies_days === null ? '' : `, ${bodies_days} days`;
   return `${bodies ?? AS_CONFIGURED}${days}`;
 }

@@ -6,10 +6,7 @@ import type { Reply } from './contract.ts';
 import { readAnswerTurn, readRequestTurns } from './conversation.ts';
 
 /** The members of a call's detail that are about what was said in it. */
-export type ShownContent = Pick<
-  Reply<'GET /accounts/{account}/logs/{request}'>,
-  'content' | 'conversation' | 'raw'
->;
+export type ShownContent = Pick<Reply<'GET /accounts/{account}/logs/{request}'>, 'content' | 'conversation' | 'raw'>;
 
 /** What a reader gets of the call; what belongs to another account or workspace is as if it were not kept. Never rejects. */
 export type ContentOf = (tenancy: Tenancy, requestId: string) => Promise<ShownContent>;
@@ -48,7 +45,8 @@ async function showContent(content: CallContent): Promise<ShownContent> {
   const sent = upstreamRequest === 'same' ? request : upstreamRequest;
   return {
     content: 'shown',
-    conversation: said === null && answered === null ? null : [...(said ?? []), ...(answered === null ? [] : [answered])],
+    conversation:
+      said === null && answered === null ? null : [...(said ?? []), ...(answered === null ? [] : [answered])],
     raw: {
       request: requestText,
       upstream_request: sent === null ? null : sent === request ? requestText : textOf(sent),

@@ -99,7 +99,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
   // Without a server a command makes the console's set-up link itself.
-  cli: [...FLOOR, ...DOMAIN, 'control', 'people/set-up.ts', 'store/sql'],
+  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/set-up.ts', 'store/sql'],
+  // Files of other programs; of this one it knows nothing.
+  connect: ['lib'],
 
   app: ['*'],
   drain: ['app', 'errors', 'gateway', 'upstream'],

@@ -30,7 +30,13 @@ describe('is not there', () => {
   });
 
   test('nor for what would change something', async () => {
-    const body = JSON.stringify({ token: 'x', name: 'n', email: 'a@example.com', password: 'long enough', workspace: null });
+    const body = JSON.stringify({
+      token: 'x',
+      name: 'n',
+      email: 'a@example.com',
+      password: 'long enough',
+      workspace: null,
+    });
     const headers = { 'content-type': 'application/json', origin: gateway.url };
     const response = await fetch(`${gateway.url}/app/api/setup`, { method: 'POST', headers, body });
     expect(response.status).toBe(404);

@@ -150,7 +150,8 @@ test('a workspace that keeps nothing keeps nothing, not even of errors', async (
     ids.push(response.headers.get('x-request-id') ?? '');
   }
   await keptOf(at.all, 'chat', {});
-  for (const id of ids) expect(await contentOf('owner', id)).toEqual({ content: 'none', conversation: null, raw: null });
+  for (const id of ids)
+    expect(await contentOf('owner', id)).toEqual({ content: 'none', conversation: null, raw: null });
 });
 
 test('a workspace’s word binds at once, and goes back to the configuration’s', async () => {

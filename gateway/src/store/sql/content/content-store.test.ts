@@ -108,11 +108,11 @@ test('there is no file before the first content, whatever is asked', async () =>
   const folder = newFolder();
   const store = open(folder);
   const cutoffs = [{ workspace: 'w', beforeMs: 9 }];
-  expect([await store.find('team', 'r'), await store.read('team', 'r'), await store.sweep(cutoffs, DISK_BYTES)]).toEqual([
-    null,
-    null,
-    0,
-  ]);
+  expect([
+    await store.find('team', 'r'),
+    await store.read('team', 'r'),
+    await store.sweep(cutoffs, DISK_BYTES),
+  ]).toEqual([null, null, 0]);
   expect(readdirSync(folder)).toEqual([]);
 });
 

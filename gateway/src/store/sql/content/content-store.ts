@@ -49,10 +49,8 @@ export function createContentStore(dataDir: string, masterKey: Secret, program: 
         pumping ??= pump();
       });
     },
-    find: async (account, requestId) =>
-      existsSync(path) ? thread.ask({ kind: 'find', account, requestId }) : null,
-    read: async (account, requestId) =>
-      existsSync(path) ? thread.ask({ kind: 'read', account, requestId }) : null,
+    find: async (account, requestId) => (existsSync(path) ? thread.ask({ kind: 'find', account, requestId }) : null),
+    read: async (account, requestId) => (existsSync(path) ? thread.ask({ kind: 'read', account, requestId }) : null),
     async sweep(cutoffs, bytesMax) {
       let removed = 0;
       if (!existsSync(path)) return removed;
@@ -73,7 +71,8 @@ function memoryOf(contents: readonly CallContent[]): ArrayBuffer[] {
   const memory = new Set<ArrayBuffer>();
   for (const { request, upstreamRequest, response, upstreamResponse } of contents) {
     for (const body of [request, upstreamRequest, response, upstreamResponse]) {
-      if (body !== null && body !== 'same' && body.bytes.buffer instanceof ArrayBuffer && isOwn(body)) memory.add(body.bytes.buffer);
+      if (body !== null && body !== 'same' && body.bytes.buffer instanceof ArrayBuffer && isOwn(body))
+        memory.add(body.bytes.buffer);
     }
   }
   return [...memory];

@@ -1,0 +1,86 @@
+/** Owns changing a file of another program so that it can be put back as it was: what stood there is kept beside it first. */
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What is kept beside a changed file, as JSON. */
+interface Kept {
+  /** Null: there was no file. */
+  readonly before: string | null;
+  readonly mode: number | null;
+  /** Of what was written last; something else means that somebody changed it since. */
+  readonly writtenSha256: string;
+  /** Of the key that was made for it; null: it was given. */
+  readonly keyId: string | null;
+}
+
+/** Where what stood in a file is kept. */
+export function keptPath(file: string): string {
+  return `${file}.before-tollgate`;
+}
+
+/** The file's text; empty where there is none. */
+export function readText(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+/** Writes the text, whole or not at all, readable to its owner only. What stood there before the first change stays kept. */
+export function changeFile(file: string, text: string, keyId: string | null): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const earlier = readKept(file);
+  const existed = existsSync(file);
+  const kept: Kept = {
+    before: earlier === null ? (existed ? readFileSync(file, 'utf8') : null) : earlier.before,
+    mode: earlier === null ? (existed ? statSync(file).mode & 0o777 : null) : earlier.mode,
+    writtenSha256: sha256(text),
+    keyId,
+  };
+  writeWhole(keptPath(file), `${JSON.stringify(kept, null, 2)}\n`, 0o600);
+  writeWhole(file, text, 0o600);
+}
+
+/** Puts back what stood there, and answers the id of the key that was made for it. Throws an Error where that cannot be done. */
+export function restoreFile(file: string): { readonly keyId: string | null } {
+  const kept = readKept(file);
+  if (kept === null) {
+    throw new Error(
+      `There is nothing to undo: ${keptPath(file)} is not there, so ${file} was not changed by tollgate connect.`,
+    );
+  }
+  if (sha256(readText(file)) !== kept.writtenSha256) {
+    throw new Error(
+      `${file} was changed since it was connected, and undoing would lose that. What stood there before is in ${keptPath(file)}, as "before".`,
+    );
+  }
+  if (kept.before === null) rmSync(file);
+  else writeWhole(file, kept.before, kept.mode ?? 0o600);
+  rmSync(keptPath(file));
+  return { keyId: kept.keyId };
+}
+
+function readKept(file: string): Kept | null {
+  return existsSync(keptPath(file)) ? (JSON.parse(readFileSync(keptPath(file), 'utf8')) as Kept) : null;
+}
+
+/** A link stays a link: the file that it leads to is written. */
+function writeWhole(path: string, text: string, mode: number): void {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const draft = `${target}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(draft, text, { mode, flag: 'wx' });
+  chmodSync(draft, mode);
+  renameSync(draft, target);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

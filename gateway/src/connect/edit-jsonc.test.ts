@@ -1,0 +1,68 @@
+/** Checks that setting a member changes that member and not a character beside it. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { setJsonMember } from './edit-jsonc.ts';
+
+const COMMENTED = `// what I like
+{
+  "theme": "dark", /* really */
+  // for work
+  "env": {
+    "A": "1" // one
+  },
+  "list": [1, {"b": [2]}, "}"],
+}
+`;
+
+test('comments, order and trailing commas stay', () => {
+  expect(setJsonMember(COMMENTED, ['env', 'B'], 'x')).toBe(
+    COMMENTED.replace('"A": "1" // one', '"A": "1",\n    "B": "x" // one'),
+  );
+  expect(setJsonMember(COMMENTED, ['env', 'A'], '2')).toBe(COMMENTED.replace('"A": "1"', '"A": "2"'));
+  expect(setJsonMember(COMMENTED, ['model'], 'm')).toBe(COMMENTED.replace('"}"],', '"}"],\n  "model": "m",'));
+});
+
+test('an empty file becomes an object, and objects on the way are made', () => {
+  expect(setJsonMember('', ['env', 'A'], 'x')).toBe('{\n  "env": {\n    "A": "x"\n  }\n}\n');
+  expect(setJsonMember('{"env": {}}', ['env', 'A'], 'x')).toBe('{"env": {\n    "A": "x"\n  }}');
+});
+
+describe('what is not such a file is refused, with its line', () => {
+  test.each([
+    ['[]', 'line 1: found "[]", expected an object'],
+    ['{"a": 1', 'line 1: found the end of the file, expected a comma or }'],
+    ['{\n"a": 1\n"b": 2}', 'line 3'],
+    ['{"a" 1}', 'expected a colon'],
+    ['{"a": }', 'expected a value'],
+    ['{} x', 'expected the end of the file'],
+    ['{"env": "text"}', 'env is not an object'],
+  ])('%p', (text, message) => {
+    expect(() => setJsonMember(text, ['env', 'A'], 'x')).toThrow(message);
+  });
+});
+
+test('whatever JSON it is, the one member is set and nothing else', () => {
+  const name = fc.string({ maxLength: 5 }).filter((text) => text !== '__proto__');
+  const object = fc.dictionary(name, fc.oneof(fc.jsonValue(), fc.dictionary(name, fc.jsonValue())));
+  fc.assert(
+    fc.property(
+      object,
+      fc.array(name, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(0, 2),
+      (given, path, indent) => {
+        const expected = JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+        let at = expected;
+        for (const step of path.slice(0, -1)) {
+          const inner = Object.hasOwn(at, step) ? at[step] : {};
+          fc.pre(typeof inner === 'object' && inner !== null && !Array.isArray(inner));
+          at[step] = inner;
+          at = inner as Record<string, unknown>;
+        }
+        at[path.at(-1) ?? ''] = 'set';
+        const edited = setJsonMember(JSON.stringify(given, null, indent), path, 'set');
+        expect(JSON.parse(edited)).toEqual(expected);
+        expect(setJsonMember(edited, path, 'set')).toBe(edited);
+      },
+    ),
+  );
+});

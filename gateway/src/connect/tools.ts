@@ -1,0 +1,116 @@
+/** Owns which coding tools can be connected: where each keeps its configuration, and what must stand in it. Touches no file. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setJsonMember } from './edit-jsonc.ts';
+import { setYamlItem, setYamlText } from './edit-yaml.ts';
+
+/** What a tool is to be connected with. */
+export interface Connection {
+  /** Of the gateway, without a slash at the end and without `/v1`. */
+  readonly url: string;
+  readonly key: string;
+  /** Null: the tool chooses. */
+  readonly model: string | null;
+}
+
+export interface Tool {
+  readonly title: string;
+  /** How it calls the gateway. */
+  readonly protocol: 'chat' | 'messages';
+  /** It has no model of its own to ask for: one must be named. */
+  readonly needsModel: boolean;
+  /** The command that starts it. */
+  readonly starts: string;
+  /** Its file, as that tool finds it itself. */
+  file(home: string, environment: Readonly<Record<string, string | undefined>>): string;
+  /** Its file's text, connected. Throws an Error where the text is not of its format. */
+  edit(text: string, connection: Connection): string;
+}
+
+/** Claude Code’s file wants the address without `/v1`, the others with it. */
+const openAiBase = ({ url }: Connection) => `${url}/v1`;
+
+export const TOOLS: Readonly<Record<string, Tool>> = {
+  /** https://code.claude.com/docs/en/llm-gateway and /settings (read 2026-11-22). */
+  claude: {
+    title: 'Claude Code',
+    protocol: 'messages',
+    needsModel: false,
+    starts: 'claude',
+    file: (home, { CLAUDE_CONFIG_DIR }) => join(CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
+    edit(text, { url, key, model }) {
+      const members: (readonly [string, string])[] = [
+        ['ANTHROPIC_BASE_URL', url],
+        ['ANTHROPIC_AUTH_TOKEN', key],
+      ];
+      // Its background work asks for a small model by a name of its own, which the gateway may not serve.
+      if (model !== null) members.push(['ANTHROPIC_MODEL', model], ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model]);
+      return members.reduce((edited, [name, value]) => setJsonMember(edited, ['env', name], value), text);
+    },
+  },
+  /** https://opencode.ai/docs/providers#custom-provider (read 2026-11-22). */
+  opencode: {
+    title: 'OpenCode',
+    protocol: 'chat',
+    needsModel: true,
+    starts: 'opencode',
+    file(home, { XDG_CONFIG_HOME }) {
+      const folder = join(XDG_CONFIG_HOME || join(home, '.config'), 'opencode');
+      const withComments = join(folder, 'opencode.jsonc');
+      return existsSync(withComments) ? withComments : join(folder, 'opencode.json');
+    },
+    edit(text, connection) {
+      const model = connection.model ?? '';
+      const provider = ['provider', 'tollgate'];
+      let edited = text.trim() === '' ? '{\n  "$schema": "https://opencode.ai/config.json"\n}\n' : text;
+      edited = setJsonMember(edited, [...provider, 'npm'], '@ai-sdk/openai-compatible');
+      edited = setJsonMember(edited, [...provider, 'name'], 'Tollgate');
+      edited = setJsonMember(edited, [...provider, 'options', 'baseURL'], openAiBase(connection));
+      edited = setJsonMember(edited, [...provider, 'options', 'apiKey'], connection.key);
+      edited = setJsonMember(edited, [...provider, 'models', model, 'name'], model);
+      return setJsonMember(edited, ['model'], `tollgate/${model}`);
+    },
+  },
+  /** https://aider.chat/docs/config/aider_conf.html and /docs/llms/openai-compat.html (read 2026-11-22). */
+  aider: {
+    title: 'Aider',
+    protocol: 'chat',
+    needsModel: true,
+    starts: 'aider',
+    file: (home) => join(home, '.aider.conf.yml'),
+    edit(text, connection) {
+      let edited = setYamlText(text, 'openai-api-base', openAiBase(connection));
+      edited = setYamlText(edited, 'openai-api-key', connection.key);
+      // The prefix chooses its client, the rest goes to the gateway.
+      return setYamlText(edited, 'model', `openai/${connection.model ?? ''}`);
+    },
+  },
+  /** https://docs.continue.dev/customize/model-providers/top-level/openai (read 2026-11-22). */
+  continue: {
+    title: 'Continue',
+    protocol: 'chat',
+    needsModel: true,
+    starts: 'cn',
+    file: (home) => join(home, '.continue', 'config.yaml'),
+    edit(text, connection) {
+      const whole = text.trim() === '' ? 'name: Local Config\nversion: 1.0.0\nschema: v1\n' : text;
+      return setYamlItem(whole, 'models', [
+        ['name', 'Tollgate'],
+        ['provider', 'openai'],
+        ['model', connection.model ?? ''],
+        ['apiBase', openAiBase(connection)],
+        ['apiKey', connection.key],
+        ['roles', ['chat', 'edit', 'apply']],
+      ]);
+    },
+  },
+};
+
+/** Tools that people ask for and that cannot be connected, and why. */
+export const NOT_CONNECTED: Readonly<Record<string, string>> = {
+  /** https://github.com/openai/codex/discussions/7782 (read 2026-11-22). */
+  codex:
+    'Codex speaks only the Responses API since February 2026 (wire_api = "chat" stops its start), which this gateway does not serve',
+  cline:
+    'Cline keeps its settings in its editor’s own storage, not in a file: choose "OpenAI Compatible" in its settings, with the address and key of the gateway',
+};
