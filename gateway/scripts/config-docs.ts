@@ -1,9 +1,10 @@
 /**
- * Writes the pages that are made from the program: docs/configuration.md with its JSON Schema, docs/translation.md and
- * docs/who-pays.md. Run as `npm run docs`.
+ * Writes the pages that are made from the program: docs/configuration.md with its JSON Schema, docs/translation.md,
+ * docs/who-pays.md and docs/console.md. Run as `npm run docs`.
  */
 import { renderConfigSchema } from '../src/config/json-schema.ts';
 import { renderConfigPage } from './config-docs/render-config-page.ts';
+import { renderConsolePage } from './console-docs/render-console-page.ts';
 import { renderTranslationPage } from './translation-docs/render-translation-page.ts';
 import { renderWhoPaysPage } from './who-pays-docs/render-who-pays-page.ts';
 
@@ -12,3 +13,4 @@ await Bun.write(new URL('configuration.md', docs), renderConfigPage());
 await Bun.write(new URL('tollgate.schema.json', docs), `${JSON.stringify(renderConfigSchema(), null, 2)}\n`);
 await Bun.write(new URL('translation.md', docs), renderTranslationPage());
 await Bun.write(new URL('who-pays.md', docs), renderWhoPaysPage());
+await Bun.write(new URL('console.md', docs), renderConsolePage());

@@ -26,8 +26,12 @@ async function connect(...words: string[]) {
   let [stdout, stderr] = ['', ''];
   const environment = {
     dataDir: gateway.dataDir,
-    stdout: (text: string) => void (stdout += text),
-    stderr: (text: string) => void (stderr += text),
+    stdout(text: string) {
+      stdout += text;
+    },
+    stderr(text: string) {
+      stderr += text;
+    },
     nowMs: Date.now,
   };
   const program = new Command('tollgate').exitOverride().configureOutput({ writeErr: environment.stderr });

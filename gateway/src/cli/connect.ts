@@ -79,7 +79,10 @@ async function connect(environment: CliEnvironment, surroundings: Surroundings, 
   const edit = (key: string) => inWords(file, () => tool.edit(before, { url, key, model: flags.model ?? null }));
   // Before a key is made for nothing: whether the file can be changed at all.
   const draft = edit(flags.key ?? KEY_TO_BE);
-  if (flags.dryRun === true) return say(environment, { tool, file, before, after: draft, flags, keyId: null });
+  if (flags.dryRun === true) {
+    say(environment, { tool, file, before, after: draft, flags, keyId: null });
+    return;
+  }
   const made = flags.key === undefined ? madeKey.parse(await administer(environment, 'keys.create', { name })) : null;
   const connection: Connection = { url, key: flags.key ?? made?.key ?? '', model: flags.model ?? null };
   try {
@@ -131,9 +134,9 @@ function undo(environment: CliEnvironment, tool: Tool, file: string, flags: Flag
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
   }
-  if (flags.json) return environment.stdout(renderJsonLine({ file, key_id: keyId }));
   const key = keyId === null ? '' : `Its key still works. End it for good: tollgate keys revoke ${keyId}\n`;
-  environment.stdout(`${tool.title} is as it was: ${file} was put back.\n${key}`);
+  const words = `${tool.title} is as it was: ${file} was put back.\n${key}`;
+  environment.stdout(flags.json ? renderJsonLine({ file, key_id: keyId }) : words);
 }
 
 interface Change {
@@ -149,7 +152,10 @@ interface Change {
 function say(environment: CliEnvironment, { tool, file, before, after, flags, keyId }: Change): void {
   const difference = maskKeys(renderDifference(before, after));
   const changed = flags.dryRun !== true;
-  if (flags.json) return environment.stdout(renderJsonLine({ file, changed, difference, key_id: keyId }));
+  if (flags.json) {
+    environment.stdout(renderJsonLine({ file, changed, difference, key_id: keyId }));
+    return;
+  }
   if (!changed) {
     environment.stdout(difference === '' ? `${file} is so already.\n` : `${file} would be changed:\n\n${difference}`);
     return;

@@ -29,7 +29,7 @@ const workspaceView = z.object({
   ...capsView,
 });
 const MODELS_HELP = "names of the models its keys may use, * stands for any run of characters; '*' alone: all";
-const AS_CONFIGURED = 'default';
+const AS_CONFIGURED = 'inherit';
 const BODIES_HELP = `of which calls what was said is kept: off, errors, all, or ${AS_CONFIGURED}: as the configuration says`;
 const DAYS_HELP = `for how many days it is kept, or ${AS_CONFIGURED}: as the configuration says`;
 const OF_WORKSPACE = 'of all of its keys';

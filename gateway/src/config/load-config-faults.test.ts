@@ -111,7 +111,7 @@ describe('server and limits', () => {
     ],
     [
       'limits: { body_byte_max: 1MiB }\n',
-      "f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the 29 members in docs/configuration.md. Did you mean body_bytes_max?",
+      "f.yaml:1:11: limits.body_byte_max: found the unknown member 'body_byte_max', expected one of the 30 members in docs/configuration.md. Did you mean body_bytes_max?",
     ],
   ])('%j', (text, problem) => {
     expect(faults(text)).toEqual([problem]);
@@ -121,8 +121,8 @@ describe('server and limits', () => {
 describe('members of later versions', () => {
   test.each([
     [
-      'defaults: { unpriced: refuse, retention: 90d }\n',
-      "f.yaml:1:31: defaults.retention: found the unknown member 'retention', expected one of holds, unpriced, broken_answers. This version does not know it: remove it.",
+      'defaults: { unpriced: refuse, image_fetch: off }\n',
+      "f.yaml:1:31: defaults.image_fetch: found the unknown member 'image_fetch', expected one of holds, unpriced, broken_answers, log_bodies, retention. This version does not know it: remove it.",
     ],
     [
       'defaults: { holds: loose }\n',
@@ -131,6 +131,14 @@ describe('members of later versions', () => {
     [
       `${LAB}models: { m: { targets: [{ provider: lab, weight: 3 }] } }\n`,
       "f.yaml:2:43: models.m.targets[0].weight: found the unknown member 'weight', expected a member that this version knows. Remove it: routing between several targets comes in a later version, and the first target is used.",
+    ],
+    [
+      'defaults: { log_bodies: some }\n',
+      "f.yaml:1:25: defaults.log_bodies: found 'some', expected one of off, errors, all. Choose one of these.",
+    ],
+    [
+      'defaults: { retention: 12h }\n',
+      "f.yaml:1:24: defaults.retention: found '12h', expected whole days from 1d to 3650d, such as 30d. Write a whole number followed by d.",
     ],
     [
       'retention: 90d\n',

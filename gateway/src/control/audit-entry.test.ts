@@ -39,7 +39,7 @@ describe('the audit trail of commands', () => {
       [
         'workspaces.set',
         { id: 'w', bodies: 'all', bodies_days: 7 },
-        { bodies: 'off', bodies_days: 30 },
+        { bodies: null, bodies_days: null },
         { bodies: 'all', bodies_days: 7 },
       ],
       [

@@ -4,16 +4,21 @@ import type { CallContent } from '../store/content-port.ts';
 import type { BodyPolicy } from '../store/ports.ts';
 import { releaseCall } from './call.ts';
 import { createContentDesk, KEPT_BODY_BYTES_MAX } from './content-desk.ts';
-import { startContent } from './content-draft.ts';
+import { startContent } from './start-content.ts';
 import { routedCall } from './testing/routed-call.ts';
 
 const REQUEST = Buffer.from('{"model":"m"}');
 
 /** A call under a policy, with what is kept of it; `keep` is the disk. */
-function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async () => undefined as void } = {}) {
+function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Promise<void> => undefined } = {}) {
   const kept: CallContent[] = [];
   const told: string[] = [];
-  const store = { keep: (content: CallContent) => (kept.push(content), keep()) };
+  const store = {
+    keep(content: CallContent) {
+      kept.push(content);
+      return keep();
+    },
+  };
   const desk = createContentDesk(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
   const { call } = routedCall({});
   startContent(call, desk, policy, REQUEST);

@@ -3,17 +3,25 @@
  * over or forgets them. Nothing that goes wrong here reaches the call.
  */
 import type { Principal } from '../identity/principal.ts';
+import type { Route } from '../routing/route.ts';
 import type { CallContent, KeptBytes } from '../store/content-port.ts';
 import type { BodyPolicy } from '../store/ports.ts';
-import type { Call } from './call.ts';
 import { type ContentDesk, KEPT_BODY_BYTES_MAX } from './content-desk.ts';
 import { KeptPrefix } from './kept-prefix.ts';
 import { credentialOf, scrub } from './scrub.ts';
 
+/** What is known of the call itself; its route comes while it runs. */
+interface SpokenCall {
+  readonly requestId: string;
+  readonly atMs: number;
+  readonly protocol: CallContent['protocol'];
+  readonly route: Route | null;
+}
+
 export class ContentDraft {
   readonly #desk: ContentDesk;
   readonly #policy: BodyPolicy;
-  readonly #call: Pick<Call, 'requestId' | 'atMs' | 'protocol' | 'route'>;
+  readonly #call: SpokenCall;
   readonly #principal: Principal;
   readonly #request: Uint8Array;
   #sent: Uint8Array | null = null;
@@ -26,7 +34,7 @@ export class ContentDraft {
   #isClosed = false;
 
   /** `request` is the body as it came, which the call holds while it runs. */
-  constructor(desk: ContentDesk, policy: BodyPolicy, call: Call, principal: Principal, request: Uint8Array) {
+  constructor(desk: ContentDesk, policy: BodyPolicy, call: SpokenCall, principal: Principal, request: Uint8Array) {
     this.#desk = desk;
     this.#policy = policy;
     this.#call = call;
@@ -127,12 +135,4 @@ export class ContentDraft {
     this.#answer = new KeptPrefix(this.#desk.bytes, 0);
     this.#heard = null;
   }
-}
-
-/** A draft for the call, closed with it. The call's principal is known. */
-export function startContent(call: Call, desk: ContentDesk, policy: BodyPolicy, request: Uint8Array): void {
-  if (call.principal === null) throw new Error('what a call says is kept only once its caller is known');
-  const draft = new ContentDraft(desk, policy, call, call.principal, request);
-  call.content = draft;
-  call.held.push(() => draft.close());
 }

@@ -6,7 +6,6 @@ import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { admit } from './admit.ts';
 import { openCall, releaseCall } from './call.ts';
-import { startContent } from './content-draft.ts';
 import { countTokens } from './count-tokens.ts';
 import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
@@ -21,6 +20,7 @@ import { readCredential } from './read-credential.ts';
 import { readProtocolVersion } from './read-protocol-version.ts';
 import { refuse } from './refuse.ts';
 import { countReply } from './reply.ts';
+import { startContent } from './start-content.ts';
 
 /** What arrived. `address` is asked only where a key has an address list. */
 export interface Arrival {

@@ -156,7 +156,7 @@ test('a workspace that keeps nothing keeps nothing, not even of errors', async (
 
 test('a workspace’s word binds at once, and goes back to the configuration’s', async () => {
   const set = (bodies: string) => pair.gateway.run('workspaces', 'set', 'silent', '--bodies', bodies, '--json');
-  expect(JSON.parse((await set('default')).stdout)).toMatchObject({ bodies: null, bodies_days: null });
+  expect(JSON.parse((await set('inherit')).stdout)).toMatchObject({ bodies: null, bodies_days: null });
   expect((await keptOf(at.off, 'chat', {})).shown.content).toBe('shown');
   await set('off');
 });

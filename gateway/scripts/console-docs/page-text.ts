@@ -1,0 +1,91 @@
+/** Owns the words of the page on the console that are not made from the table of roles. */
+import type { Permission } from '../../src/people/roles.ts';
+
+export const INTRODUCTION = `The console is at \`/app\` of the gateway itself: nothing else is installed, and it loads nothing from anywhere else. It is for
+whoever runs the gateway and for each developer who holds a key: keys, usage, single calls, limits, models, providers, members,
+money. All that it shows and does goes through the API below \`/app/api\`, with the same rights.`;
+
+export const FIRST_RUN = `## The first time
+
+The first start prints a link, \`/app/setup?token=…\`. It works once and for 15 minutes; \`bin/tollgate setup-link\` prints another one as long
+as nobody has used any. Whoever opens it becomes the owner of the account \`default\`, and invites the others on the page of
+members. Nobody can sign up by himself.
+
+## Without it
+
+\`server: { console: off }\` in the configuration: nothing below \`/app\` is served or built, and neither is \`/status\`, which is a page
+of the console and reads its API. No link is printed. \`/healthz\` and \`/readyz\` say how the service is, \`tollgate calls --request-id ID\`
+looks a call up, and the command line does all else.`;
+
+export const ROLES_INTRODUCTION = `## Who may do what
+
+A member has one role in an account, in all of its workspaces or in some. With some, he sees and does only what belongs to those.
+What is the installation's own (accounts, money that comes in, providers, prices) is for members of the account \`default\`.`;
+
+/** What a permission is, in the words of someone who is given it. */
+export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {
+  'usage.read': 'see what was used, and what it cost',
+  'logs.read': 'see single calls: who, when, which model, how they ended, what they cost',
+  'content.read': 'see what was said in a call, where the workspace keeps it',
+  'models.read': 'see models and prices',
+  'keys.read': 'see keys, never their secrets',
+  'keys.write': 'make and change keys of one’s own',
+  'keys.manage': 'change everybody’s keys',
+  'limits.read': 'see limits and what they leave',
+  'limits.write': 'set limits',
+  'workspaces.read': 'see workspaces and their policy',
+  'workspaces.write': 'make workspaces, and set what they allow and keep',
+  'members.read': 'see members',
+  'members.write': 'invite, change and remove members',
+  'owners.write': 'make and unmake owners',
+  'billing.read': 'see balance, ledger and statements',
+  'audit.read': 'see who changed what',
+  'settings.read': 'see settings',
+  'settings.write': 'change settings',
+  'house.read': 'see accounts, providers and how the installation is set up',
+  'house.write': 'make accounts, move money, set prices, enter providers',
+};
+
+export const ROLES_NOTE = `An API key reaches the console's API as well: with the scope \`admin\` it may do what an admin may, with \`usage\` it sees usage, calls,
+models, keys and limits of its workspace, never what was said. What is for people only (passwords, sessions) is not for keys.`;
+
+export const CONTENT = `## What was said in calls
+
+A record says that a call was made, how it ended and what it cost; it never holds what was said. That is kept only where a
+workspace's policy says so:
+
+| policy | what is kept |
+|---|---|
+| \`off\` | nothing; this is the default |
+| \`errors\` | of calls whose record has an error: refused, failed, broken off, left by their client |
+| \`all\` | of every call |
+
+Kept are the request as it came in, what was sent upstream, what went out (a stream: its events, as far as it went), and what came
+back from upstream where the client got that in another form. Each up to 1 MiB; the log says where something is cut. Headers are
+never kept, and of a provider's words its credentials and account names are taken out.
+
+Set it on the page of workspaces, or with \`bin/tollgate workspaces set ID --bodies errors --bodies-days 7\`. Where a workspace says
+nothing (\`--bodies inherit\`), \`defaults.log_bodies\` and \`defaults.retention\` of the [configuration](configuration.md#defaults) say it
+for all. A change binds the next call; turning it off keeps what there is until its days are over. Days are counted from the call, by what the
+workspace says now: fewer days take older content away within minutes.
+
+It lies in \`content.db\` of the data folder, apart from records and ledger, compressed and encrypted with a key that is derived from
+\`master.key\`, and bound to its call. It takes \`limits.content_bytes_max\` of the disk at most. It is kept after the call, by the way:
+where the disk is slow, full or away, content is dropped and the log of the server says how often; calls never wait for it, and none
+fails for it. \`tollgate backup\` leaves it out.
+
+Records and ledger are kept always.`;
+
+export const CONNECT = `## Connecting a coding tool
+
+\`\`\`sh
+bin/tollgate connect claude
+bin/tollgate connect opencode --model house-model
+\`\`\`
+
+makes a key named after the tool, tries one call, and writes the tool's configuration for the user who runs it, with everything else in the
+file left as it was, comments too. \`--dry-run\` only shows the difference; \`--undo\` puts back what stood there before, as long as
+nobody changed the file since. \`--key\` takes a key that there is already, \`--url\` a gateway on another machine (then with \`--key\`, since keys are made
+on the gateway's own), \`--model\` the model to ask for.`;
+
+export const CONNECT_NOTE = 'Not connected:';
