@@ -7,8 +7,8 @@ import { Exchange, type ExchangeLimits, type ExchangeListener } from '../upstrea
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
-import { openFold } from './open-fold.ts';
 import { listenForContent } from './listen-for-content.ts';
+import { openFold } from './open-fold.ts';
 import { openRelay } from './open-relay.ts';
 import type { RoutedCall } from './plan-call.ts';
 import type { UpstreamTap } from './relay-settings.ts';

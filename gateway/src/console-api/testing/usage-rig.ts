@@ -60,7 +60,11 @@ export async function openUsageRig(dataDir: string, count: number) {
     const person: Actor = { kind: 'person', id: 'usr_1', name: 'P', email: 'p@x.example', sessionId: 's', grants };
     const faults: unknown[] = [];
     const api = createConsoleApi({
-      handlers: { ...homeHandlers(parts), ...usageHandlers(parts), ...logHandlers({ ...parts, contentOf: async () => NO_CONTENT }) },
+      handlers: {
+        ...homeHandlers(parts),
+        ...usageHandlers(parts),
+        ...logHandlers({ ...parts, contentOf: async () => NO_CONTENT }),
+      },
       identify: async () => person,
       onFault: (_, cause) => faults.push(cause),
     });
