@@ -71,12 +71,13 @@ function place(name: Name, text: string | null = BEFORE[name]): string {
 }
 
 async function keyStatus(name: string): Promise<unknown[]> {
-  const { stdout } = await gateway.run('keys', 'list', '--json');
+  const { status, stdout, stderr } = await gateway.run('keys', 'list', '--json');
+  if (status !== 0) throw new Error(`keys list ended with ${status}: ${stderr}`);
   const keys = stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as { name: string; status: string });
-  return keys.filter((key) => key.name === name).map(({ status }) => status);
+  return keys.filter((key) => key.name === name).map((key) => key.status);
 }
 
 describe.each(names)('%s', (name) => {
