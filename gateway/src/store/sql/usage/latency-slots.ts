@@ -28,11 +28,21 @@ export function addSlots(slots: Slots, others: Slots): void {
   for (const [slot, count] of others) addToSlot(slots, slot, count);
 }
 
+/** Takes off what is in the other, which is a part of the one. */
+export function subtractSlots(slots: Slots, part: Slots): void {
+  for (const [slot, count] of part) addToSlot(slots, slot, -count);
+}
+
 /** A letter for each slot, then its count where that is not 1. Texts that are joined are a histogram of both. */
 export function renderSlots(slots: Slots): string {
   let text = '';
   for (const [slot, count] of slots) text += String.fromCharCode(FIRST_LETTER + slot) + (count === 1 ? '' : count);
   return text;
+}
+
+/** The histogram of one duration. */
+export function renderDuration(durationMs: number): string {
+  return String.fromCharCode(FIRST_LETTER + slotOf(durationMs));
 }
 
 /** Adds what a text holds, also one of several that were joined. */

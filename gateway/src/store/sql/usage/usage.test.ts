@@ -117,6 +117,7 @@ function questionOf(changes: Partial<UsageQuestion>): UsageQuestion {
     timeZone: 'UTC',
     by: [],
     owners: null,
+    latencies: 'buckets',
     timeMsMax: 10_000,
     ...changes,
   };
@@ -200,7 +201,7 @@ describe('sums are those of the records', () => {
     );
     let steps = 0;
     for (let more = true; more; steps++) {
-      more = writer.foldUsage();
+      more = writer.foldUsage(0);
       const known = calls.filter((call) => !late.includes(call));
       judge(
         reading,
