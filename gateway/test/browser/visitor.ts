@@ -1,0 +1,80 @@
+/** Owns somebody at a real browser, and what is held against the pages that he sees: faults, broken policy, accessibility. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { unpackBrowser } from './browser-files.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const WAIT_MS = 15_000;
+const FLAGS = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** What the browser itself writes of an answer with an error's status. */
+const REFUSED = /^Failed to load resource: the server responded with a status of (\d{3})/;
+
+export interface Visitor {
+  readonly page: Page;
+  /**
+   * What no page may do: throw, write an error to the console, break the content security policy, ask for what it is refused.
+   * `expected`: statuses of refusals that the visitor provoked.
+   */
+  faults(...expected: readonly number[]): readonly string[];
+  /** Rules of accessibility that the page as it stands breaks, with where. */
+  findBarriers(): Promise<readonly string[]>;
+  /** Pixels by which the page is wider than its window. */
+  overhangPx(): Promise<number>;
+  leave(): Promise<void>;
+}
+
+/** A browser with a fresh profile. */
+export async function launchBrowser(): Promise<Browser> {
+  const { executable, environment } = unpackBrowser();
+  return chromium.launch({ executablePath: executable, args: FLAGS, env: { ...process.env, ...environment } });
+}
+
+/** Somebody with cookies of his own. */
+export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  const faults: { readonly text: string; readonly status: number | null }[] = [];
+  page.on('pageerror', (error) => faults.push({ text: `thrown: ${error.stack ?? error.message}`, status: null }));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() !== 'error' && !/content security policy|trusted ?type/i.test(text)) return;
+    const status = REFUSED.exec(text)?.[1];
+    faults.push({ text: `${text} (${message.location().url})`, status: status === undefined ? null : Number(status) });
+  });
+  const devTools = await context.newCDPSession(page);
+  // Over the developer tools, since the page's own policy lets no foreign script in.
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await devTools.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? 'it threw');
+    return result.value;
+  };
+  return {
+    page,
+    faults: (...expected) =>
+      faults.filter(({ status }) => status === null || !expected.includes(status)).map(({ text }) => text),
+    async findBarriers() {
+      await evaluate(`${readFileSync(AXE, 'utf8')};0`);
+      const found = await evaluate(
+        "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => id + ': ' + target + ' ' + html.slice(0, 200))))",
+      );
+      return found as readonly string[];
+    },
+    overhangPx: async () => Number(await evaluate('document.documentElement.scrollWidth - innerWidth')),
+    leave: () => context.close(),
+  };
+}
