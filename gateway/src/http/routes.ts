@@ -36,6 +36,8 @@ const row = (name: RouteName, methods: string[], paths: string[], below = false)
   below,
 });
 
+const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
 const ROUTES: readonly RouteRow[] = [
   row('chat', ['POST'], aliases('/chat/completions')),
   row('messages', ['POST'], aliases('/messages')),
@@ -48,7 +50,9 @@ const ROUTES: readonly RouteRow[] = [
   row('openapi', ['GET', 'HEAD'], ['/openapi.json']),
   row('root', ['GET', 'HEAD'], ['/']),
   row('hello', ['HEAD', 'GET'], ['/api/hello']),
-  row('console-api', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], ['/app/api'], true),
+  row('console-api', CONSOLE_METHODS, ['/app/api'], true),
+  // Not a page of the console: a script that lost the rest of its path is told so in JSON.
+  row('console-api', CONSOLE_METHODS, ['/app/api', '/app/api/']),
   row('console', ['GET', 'HEAD'], ['/app', '/app/']),
   row('console', ['GET', 'HEAD'], ['/app'], true),
   row('status', ['GET', 'HEAD'], ['/status']),

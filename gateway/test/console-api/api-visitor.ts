@@ -1,0 +1,127 @@
+/** Owns callers of the console API of a running gateway, over HTTP as a browser or a script sends it. Judges nothing. */
+import type { Role } from '../../src/people/roles.ts';
+import type { RunningGateway } from '../harness/start-gateway.ts';
+
+export interface Asked {
+  /** Written as JSON. Left out: no body. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What an answer says; a test names the members that it looks at. */
+type Loose = ReturnType<typeof JSON.parse>;
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  /** Null: the answer is no JSON. */
+  readonly json: Loose;
+  readonly headers: Headers;
+}
+
+export interface ApiVisitor {
+  /** `route`: method and path below `/app/api`, with its query. */
+  ask(route: string, asked?: Asked): Promise<Answered>;
+}
+
+export const PASSWORD = 'correct horse battery staple';
+export const OWNER = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD } as const;
+
+/** Somebody with the cookies of a page of this gateway, or none yet. */
+export function openPerson(url: string): ApiVisitor {
+  const cookies = new Map<string, string>();
+  return {
+    async ask(route, { body, headers = {} } = {}) {
+      const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+      const own = {
+        origin: new URL(url).origin,
+        'sec-fetch-site': 'same-origin',
+        ...(cookie === '' ? {} : { cookie }),
+      };
+      const answered = await send(url, route, body, { ...own, ...headers });
+      for (const line of answered.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        if (/max-age=0(;|$)/i.test(line)) cookies.delete(name);
+        else cookies.set(name, value);
+      }
+      return answered;
+    },
+  };
+}
+
+/** A script with an API key. */
+export function openScript(url: string, key: string): ApiVisitor {
+  return {
+    ask: (route, { body, headers = {} } = {}) => send(url, route, body, { authorization: `Bearer ${key}`, ...headers }),
+  };
+}
+
+let addressCount = 0;
+
+/**
+ * Each request comes from a network of its own, as a trusted proxy says: what strangers may try is counted by that. Without
+ * such a proxy the gateway does not believe it.
+ */
+function newAddress(): string {
+  addressCount++;
+  return `2001:db8:${(addressCount >> 16).toString(16)}:${(addressCount & 0xffff).toString(16)}::1`;
+}
+
+async function send(url: string, route: string, body: unknown, headers: Record<string, string>): Promise<Answered> {
+  const [method = '', path = ''] = route.split(' ');
+  const response = await fetch(`${url}/app/api${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      'x-forwarded-for': newAddress(),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, text, json: isJson ? JSON.parse(text) : null, headers: response.headers };
+}
+
+/** The answer's JSON; throws with it where the status is not 200. */
+export async function must(asked: Promise<Answered>): Promise<Loose> {
+  const { status, text, json } = await asked;
+  if (status !== 200) throw new Error(`expected 200, found ${status}: ${text}`);
+  return json;
+}
+
+/** The path of the page where the first owner is made, from the server's first words. */
+export function setupLinkOf(gateway: RunningGateway): string {
+  const link = /\S+\/app\/setup\?token=\S+/.exec(gateway.stdout())?.[0];
+  if (link === undefined) throw new Error(`no set-up link in the first words:\n${gateway.stdout()}`);
+  return link;
+}
+
+/** The owner, signed in; nobody has set the console up before. */
+export async function setUpOwner(gateway: RunningGateway): Promise<ApiVisitor> {
+  const token = new URL(setupLinkOf(gateway)).searchParams.get('token');
+  const owner = openPerson(gateway.url);
+  await must(owner.ask('POST /setup', { body: { ...OWNER, token, workspace: null } }));
+  return owner;
+}
+
+export interface Member extends ApiVisitor {
+  readonly person: string;
+  readonly email: string;
+}
+
+/** Somebody whom `host` invited to an account, signed in. */
+export async function inviteMember(
+  url: string,
+  host: ApiVisitor,
+  given: { readonly account: string; readonly role: Role; readonly workspaces?: readonly string[] | null },
+): Promise<Member> {
+  const { account, role, workspaces = null } = given;
+  const email = `${role}@${account}.example`;
+  const invited = await must(host.ask(`POST /accounts/${account}/invitations`, { body: { email, role, workspaces } }));
+  const member = openPerson(url);
+  const body = { name: `The ${role} of ${account}`, password: PASSWORD };
+  const accepted = await must(member.ask(`POST /invitations/${String(invited.link).split('/').at(-1)}`, { body }));
+  return { ...member, person: accepted.person.id, email };
+}

@@ -1,0 +1,31 @@
+/** Owns what the table of routes and that of roles say of a request: who is let in where. Says it anew, in a few words, for tests. */
+import type { RouteRow } from '../../src/console-api/contract/row.ts';
+import { HOUSE_ACCOUNT, type Permission, type Role, roleMay } from '../../src/people/roles.ts';
+
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'member'; readonly role: Role; readonly account: string }
+  | { readonly kind: 'key'; readonly scope: 'usage' | 'admin' | 'inference'; readonly account: string };
+
+/** `in`: whatever the route answers then. Else the code of the refusal. */
+export type Access = 'in' | 'signed_out' | 'forbidden' | 'not_found';
+
+const USAGE_KEY: readonly Permission[] = ['usage.read', 'logs.read', 'models.read', 'keys.read', 'limits.read'];
+
+/** `account`: of the path; a route without one is the house's. */
+export function expectAccess(caller: Caller, row: RouteRow, account: string): Access {
+  const { access } = row;
+  if (caller.kind === 'key' && caller.scope === 'inference') return 'forbidden';
+  if (access === 'anyone') return 'in';
+  if (caller.kind === 'nobody') return 'signed_out';
+  if (caller.kind === 'key' && (access === 'person' || row.peopleOnly === true)) return 'forbidden';
+  if (access === 'person') return 'in';
+  const role = caller.kind === 'member' ? caller.role : 'admin';
+  const runsHouse =
+    caller.account === HOUSE_ACCOUNT &&
+    (caller.kind === 'member' || caller.scope === 'admin') &&
+    roleMay(role, 'house.write', HOUSE_ACCOUNT);
+  if (account !== caller.account && !runsHouse) return 'not_found';
+  if (caller.kind === 'key' && caller.scope === 'usage') return USAGE_KEY.includes(access) ? 'in' : 'forbidden';
+  return roleMay(role, access, access.startsWith('house.') ? caller.account : account) ? 'in' : 'forbidden';
+}

@@ -1,0 +1,206 @@
+/** Every route of the console API × everybody who may ask, over HTTP: let in or refused exactly as the tables say. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract.ts';
+import { ROLES } from '../../src/people/roles.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { control, createKey } from '../http-contract/make-key.ts';
+import {
+  type Answered,
+  type ApiVisitor,
+  inviteMember,
+  must,
+  openPerson,
+  openScript,
+  setUpOwner,
+} from './api-visitor.ts';
+import { type Caller, expectAccess } from './expect-access.ts';
+import { askOf, type Names } from './sample-asks.ts';
+
+setDefaultTimeout(60_000);
+
+const ALL_ROUTES = Object.keys(CONSOLE_ROUTES) as ConsoleRoute[];
+/** In the table, and nowhere yet: docs/decisions/0020. */
+const UNSERVED = ALL_ROUTES.filter((route) => route.includes('passkey'));
+const ROUTES = ALL_ROUTES.filter((route) => !UNSERVED.includes(route));
+const WRITES = ROUTES.filter((route) => !route.startsWith('GET '));
+const BODIED = ROUTES.filter((route) => rowOf(route).body !== undefined);
+const HOUSE = 'default';
+const OTHER = 'acme';
+/** No route takes a list: who is answered `invalid` for it was let in, and nothing happened. */
+const NO_BODY: readonly unknown[] = [];
+const NO_ROUTE = 'there is nothing at this path';
+
+let pair: Pair;
+let owner: ApiVisitor;
+const callers = new Map<string, Caller & { readonly visitor: ApiVisitor }>();
+/** By account: what the braces of paths stand for. */
+const names: Record<string, Names> = {};
+
+beforeAll(async () => {
+  pair = await startPair((fakeUrl) =>
+    pointAt(fakeUrl, { chat: ['ok'], server: { trusted_proxies: ['127.0.0.0/8', '::1'] } }),
+  );
+  const { gateway } = pair;
+  const { url } = gateway;
+  owner = await setUpOwner(gateway);
+  await control(gateway, 'accounts.create', { id: OTHER });
+  await control(gateway, 'workspaces.create', { id: 'acme-main', account: OTHER });
+  callers.set('nobody', { kind: 'nobody', visitor: openPerson(url) });
+  for (const [account, workspace] of [
+    [HOUSE, 'default'],
+    [OTHER, 'acme-main'],
+  ] as const) {
+    let person = '';
+    for (const role of ROLES) {
+      const member = await inviteMember(url, owner, { account, role });
+      person = member.person;
+      callers.set(`the ${role} of ${account}`, { kind: 'member', role, account, visitor: member });
+    }
+    for (const scope of ['usage', 'admin', 'inference'] as const) {
+      const { key } = await createKey(gateway, { workspace, scopes: [scope] });
+      callers.set(`a key of ${account} for ${scope}`, { kind: 'key', scope, account, visitor: openScript(url, key) });
+    }
+    const { id, key } = await createKey(gateway, { workspace, name: `of ${account}` });
+    const invited = await must(
+      owner.ask(`POST /accounts/${account}/invitations`, {
+        body: { email: `guest@${account}.example`, role: 'viewer', workspaces: null },
+      }),
+    );
+    names[account] = {
+      account,
+      workspace,
+      key: id,
+      subject: id,
+      kind: 'key',
+      model: 'ok',
+      provider: 'lab',
+      person,
+      invitation: invited.invitation.id,
+      token: String(invited.link).split('/').at(-1) ?? '',
+      request: await callOnce(url, key),
+      session: 'ses_none',
+      passkey: 'none',
+    };
+  }
+});
+afterAll(() => pair.stop());
+
+/** The id of a call that is on record. */
+async function callOnce(url: string, key: string): Promise<string> {
+  const reply = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'Good day.' }] }),
+  });
+  await reply.text();
+  expect(reply.status).toBe(200);
+  return reply.headers.get('x-request-id') ?? '';
+}
+
+/** With a made-up id, where a route would do something even without a body. */
+function namesFor(route: ConsoleRoute, account: string): Names {
+  const known = names[account] ?? {};
+  if (!route.startsWith('DELETE ')) return known;
+  return { ...known, invitation: 'inv_none', person: 'usr_none', provider: 'none' };
+}
+
+const bodyFor = (route: ConsoleRoute) => (rowOf(route).body === undefined ? {} : { body: NO_BODY });
+
+/** In the words of the tables; `in` for whoever got further than the question who he is. */
+function accessOf({ status, text, json }: Answered): string {
+  const code = json?.error?.code;
+  if (code === undefined) return status < 400 ? 'in' : text;
+  if (code === 'invalid') return 'in';
+  if (code === 'not_found' && !json.error.message.startsWith('there is no such account')) return 'in';
+  return code;
+}
+
+describe.each([HOUSE, OTHER])('of the account %s', (account) => {
+  test.each(ROUTES)('%s lets in whom the tables say', async (route) => {
+    const row = rowOf(route);
+    const found: Record<string, string> = {};
+    const expected: Record<string, string> = {};
+    const asked = askOf(route, namesFor(route, account));
+    await Promise.all(
+      [...callers].map(async ([name, { visitor, ...caller }]) => {
+        found[name] = accessOf(await visitor.ask(asked, bodyFor(route)));
+        expected[name] = expectAccess(caller, row, route.includes('{account}') ? account : HOUSE);
+      }),
+    );
+    expect(found).toEqual(expected);
+  });
+});
+
+test.each(ROUTES)('%s has a handler, and answers what the table says', async (route) => {
+  const row = rowOf(route);
+  const answered = await owner.ask(askOf(route, namesFor(route, HOUSE)), bodyFor(route));
+  expect(answered.text).not.toContain(NO_ROUTE);
+  expect(answered.status).toBeLessThan(500);
+  if (!route.startsWith('GET ')) return;
+  if (row.reply === 'redirect') {
+    // The way back from another service, where none is configured.
+    expect(answered).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
+    return;
+  }
+  expect({ route, status: answered.status, text: answered.text }).toMatchObject({ status: 200 });
+  if (row.reply === 'csv') {
+    expect(answered.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answered.headers.get('content-disposition')).toStartWith('attachment; ');
+  } else {
+    const outcome = row.reply.safeParse(answered.json);
+    expect(outcome.error?.issues ?? []).toEqual([]);
+  }
+});
+
+describe('a request that another site made the browser send', () => {
+  const FOREIGN = [
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-site', origin: 'http://other.localhost' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-origin', origin: 'null' },
+  ];
+  test.each(WRITES)('%s is refused', async (route) => {
+    for (const headers of FOREIGN) {
+      const { status, json } = await owner.ask(askOf(route, namesFor(route, HOUSE)), { ...bodyFor(route), headers });
+      expect({ headers, status, code: json?.error?.code }).toEqual({ headers, status: 403, code: 'cross_site' });
+    }
+  });
+
+  test('may read nothing: no answer is another site’s to see', async () => {
+    for (const route of ROUTES.filter((one) => one.startsWith('GET '))) {
+      const { headers } = await owner.ask(askOf(route, namesFor(route, HOUSE)), {
+        headers: { origin: 'https://evil.example' },
+      });
+      expect([route, headers.get('access-control-allow-origin')]).toEqual([route, null]);
+    }
+  });
+});
+
+test.each(BODIED)('%s takes JSON by its content type alone', async (route) => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const headers = { 'content-type': type };
+    const { status, json } = await owner.ask(askOf(route, namesFor(route, HOUSE)), { body: '{}', headers });
+    expect({ type, status, code: json?.error?.code }).toEqual({ type, status: 415, code: 'not_json' });
+  }
+});
+
+test('what is not in the table is not there, whoever asks', async () => {
+  for (const path of ['', '/', '/accounts/default', '/accounts/default/keys/', '/session/x']) {
+    const { status, json } = await owner.ask(`GET ${path}`);
+    expect({ path, status, code: json?.error?.code }).toEqual({ path, status: 404, code: 'not_found' });
+  }
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const { status } = await owner.ask(`${method} /session`, { body: {} });
+    expect([method, status]).toEqual([method, 404]);
+  }
+});
+
+test('passkeys are not served, and the session says so', async () => {
+  expect((await must(owner.ask('GET /session'))).passkeys).toBe(false);
+  for (const route of UNSERVED) {
+    const { text } = await owner.ask(askOf(route, namesFor(route, HOUSE)), bodyFor(route));
+    expect(text).toContain(NO_ROUTE);
+  }
+});

@@ -1,0 +1,40 @@
+/** Owns how each route of the console API is asked where a test wants to be let in: the names of its path, its query. */
+import type { ConsoleRoute } from '../../src/console-api/contract.ts';
+import { rowOf } from '../../src/console-api/contract.ts';
+
+/** What the braces of paths stand for. */
+export type Names = Readonly<Record<string, string>>;
+
+const DAY_MS = 86_400_000;
+
+/** Method, path and query of a route. Throws where a name of its path has no value. */
+export function askOf(route: ConsoleRoute, names: Names): string {
+  const path = route.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = names[name];
+    if (value === undefined) throw new Error(`${route}: no value for {${name}}`);
+    return encodeURIComponent(value);
+  });
+  const query = queryOf(route);
+  return query === '' ? path : `${path}?${query}`;
+}
+
+/** The members that the route's query cannot do without. */
+function queryOf(route: ConsoleRoute): string {
+  const schema = rowOf(route).query;
+  if (schema === undefined) return '';
+  const known: Names = {
+    from: new Date(Date.now() - DAY_MS).toISOString(),
+    to: new Date(Date.now() + DAY_MS).toISOString(),
+    model: 'ok',
+    patterns: '*',
+  };
+  const given: Record<string, string> = {};
+  for (;;) {
+    const outcome = schema.safeParse(given);
+    if (outcome.success) return new URLSearchParams(given).toString();
+    const member = String(outcome.error.issues[0]?.path[0]);
+    const value = known[member];
+    if (value === undefined || member in given) throw new Error(`${route}: no value for ${member} of its query`);
+    given[member] = value;
+  }
+}
