@@ -11,7 +11,7 @@ import { createAuthEngines } from '../people/auth-engines.ts';
 import { deriveAuthSecret } from '../people/auth-secret.ts';
 import { createCredentials } from '../people/credentials.ts';
 import { createInvitations } from '../people/invitations.ts';
-import { createMembers } from '../people/members.ts';
+import { bindPerson, createMembers } from '../people/members.ts';
 import type { TakeNote } from '../people/people-note.ts';
 import { createPersonNames } from '../people/person-names.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
@@ -61,7 +61,14 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     sessions,
     attempts,
     personNames: createPersonNames(people),
-    setUp,
+    setUp: {
+      ...setUp,
+      async claim(owner) {
+        const person = await setUp.claim(owner);
+        await bindPerson(shared, person);
+        return person;
+      },
+    },
     note,
     services,
     publicUrl,

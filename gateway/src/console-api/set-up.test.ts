@@ -48,6 +48,13 @@ describe('set-up', () => {
     expect(rig.notes.map(({ act }) => act)).toEqual(['person.setup', 'person.sign_in']);
   });
 
+  test('what the new owner makes works at once: his keys are not those of somebody who left', async () => {
+    await setUpOwner(rig);
+    const [owner] = await rig.store.people.find('person', { where: [] });
+    const rights = rig.directory.makers.get(owner?.id ?? '');
+    expect(rights?.('default', 'default')).toEqual(['inference', 'usage', 'admin']);
+  });
+
   test('of two who use the link at once, one becomes the owner', async () => {
     const token = await makeToken();
     const answers = await Promise.all(
