@@ -1,9 +1,10 @@
 /** Owns what the records of a step add to each row of the rolled-up tables, before any of it is written. */
 import { QUARTER_MS } from './plan-spans.ts';
-import type { SumTable } from './sum-tables.ts';
 import { addCounts, type SummedRecord, shareOf } from './tally.ts';
 import type { UsageAccounts } from './usage-accounts.ts';
 import type { SeriesBook, SeriesKind } from './usage-series.ts';
+
+export type SumTable = 'usage_quarter' | 'usage_day' | 'usage_caller_day';
 
 /** What is added to one row. */
 export interface Addition {

@@ -1,10 +1,8 @@
 /** Owns adding sums to the rows of the rolled-up tables. */
 import type { Database } from 'bun:sqlite';
-import { type Addition, rowNumber } from './gather-additions.ts';
+import { type Addition, rowNumber, type SumTable } from './gather-additions.ts';
 import { addSlotText, renderSlots, type Slots } from './latency-slots.ts';
 import { COUNTERS } from './tally.ts';
-
-export type SumTable = 'usage_quarter' | 'usage_day' | 'usage_caller_day';
 
 export interface SumTables {
   add(addition: Addition): void;
