@@ -1,6 +1,5 @@
 /** Owns somebody at a real browser, and what is held against the pages that he sees: faults, broken policy, accessibility. */
 import axe from 'axe-core';
-import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { unpackBrowser } from './browser-files.ts';
 
