@@ -1,4 +1,6 @@
 /** Owns one round of the crash loop: start on what the last kill left, judge the books, load, kill, prove. */
+import { openBooks } from '../fault/exit-books.ts';
+import { eventually } from '../harness/eventually.ts';
 import type { RunningGateway } from '../harness/start-gateway.ts';
 import { startGateway } from '../harness/start-gateway.ts';
 import { BUDGET, type CrashFolder, killGateway, topUp } from './crash-folder.ts';
@@ -12,8 +14,11 @@ import { startLoad } from './run-load.ts';
 export interface RoundPlan {
   /** Starts that die before the one that serves. */
   readonly deaths: readonly (ArmedPoint | { afterMs: number })[];
-  /** How the gateway that serves dies: at a moment of its writer's work, or so long after the load began (null: without any). */
-  readonly end: ArmedPoint | { readonly afterMs: number } | null;
+  /**
+   * How the gateway that serves dies: at a moment of its writer's work, or so long after the load began (null: without any),
+   * and not before so many calls are held on the disk.
+   */
+  readonly end: ArmedPoint | { readonly afterMs: number; readonly heldCalls?: number } | null;
 }
 
 /** An armed gateway under load dies within a fraction of a second. */
@@ -61,6 +66,7 @@ async function loadUntilDead(
     clearTimeout(late);
   } else {
     await Bun.sleep(end.afterMs);
+    await untilHeld(folder, end.heldCalls ?? 0);
     if (load.cuts() > 0) problems.push(`unexpected: ${load.cuts()} calls were cut off before the kill`);
     gateway.signal('SIGKILL');
   }
@@ -71,6 +77,16 @@ async function loadUntilDead(
   scriptModels(fake);
   problems.push(...saidAloud(gateway));
   return problems;
+}
+
+async function untilHeld({ dataDir }: CrashFolder, calls: number): Promise<void> {
+  if (calls === 0) return;
+  const books = openBooks(dataDir);
+  try {
+    await eventually(`${calls} calls to be held`, () => books.openHolds().length >= calls || null, DIES_WITHIN_MS);
+  } finally {
+    books.close();
+  }
 }
 
 /** Whatever the server says at the level of an error is one. */

@@ -17,6 +17,8 @@ const PASSINGS_MAX: Partial<Record<Failpoint, number>> = { 'after-extend': 6, 'a
 const PASSINGS_MAX_ELSE = 40;
 /** By then some calls have a checkpoint, and streams stand open. */
 const LOAD_MS = 700;
+/** What recovery finds to end: more than the latest passing that is asked of it. */
+const HELD_CALLS = 60;
 
 /** A gateway dies at the point under load, twice, each time at another passing. Throws where anything is wrong then. */
 export async function dieAtWork(fake: FakeUpstream, tally: Tally, point: Failpoint, seed: number): Promise<void> {
@@ -39,7 +41,7 @@ export async function dieInRecovery(fake: FakeUpstream, tally: Tally, point: Fai
   const once = point === 'recovery-call-ended' || point.startsWith('after');
   const passing = once ? chances.whole(1, 40) : 1;
   const rounds: RoundPlan[] = [
-    { deaths: [], end: { afterMs: LOAD_MS } },
+    { deaths: [], end: { afterMs: LOAD_MS, heldCalls: HELD_CALLS } },
     {
       deaths: [
         { point, passing },
