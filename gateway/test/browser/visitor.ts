@@ -41,7 +41,8 @@ export async function launchBrowser(): Promise<Browser> {
 
 /** Somebody with cookies of his own. */
 export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  // The language is given: where the system has none, this browser names one that is no tag (`en-US@posix`).
+  const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-US', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
   const faults: { readonly text: string; readonly status: number | null }[] = [];

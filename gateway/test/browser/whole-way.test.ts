@@ -1,0 +1,248 @@
+/** The whole way in a real browser: the first words' link, a key, the SDKs' calls, usage and logs, rotation, revocation, roles, limits. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { resolve } from 'node:path';
+import OpenAI from 'openai';
+import type { Browser, Page } from 'playwright-core';
+import { OWNER, PASSWORD, setupLinkOf } from '../console-api/api-visitor.ts';
+import { eventually } from '../harness/eventually.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { askFromPage } from './ask-from-page.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(60_000);
+
+const ROOT = resolve(import.meta.dir, '../../..');
+const BINDS_MS_MAX = 2_000;
+const SECRET = /tg_[0-9A-Za-z]{49}/;
+const ANSWER = 'Good day to you.';
+/** 11 tokens in at 1 USD and 5 out at 5 USD a million. */
+const CALL_USD = '$0.000036';
+const CALL_NANO_USD = 36_000n;
+
+let pair: Pair;
+let browser: Browser;
+let owner: Visitor;
+let page: Page;
+/** Secrets of the first key, the newest last. */
+const secrets: string[] = [];
+let keyName = '';
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok'] }));
+  browser = await launchBrowser();
+  owner = await newVisitor(browser);
+  page = owner.page;
+});
+afterAll(async () => {
+  await browser?.close();
+  await pair?.stop();
+});
+
+const at = (path: string) => `${pair.gateway.url}${path}`;
+const question = { model: 'ok', messages: [{ role: 'user' as const, content: 'Good day.' }] };
+
+async function statusOf(apiKey: string): Promise<number> {
+  const client = new OpenAI({ baseURL: at('/v1'), apiKey, maxRetries: 0 });
+  try {
+    await client.chat.completions.create(question);
+    return 200;
+  } catch (error) {
+    if (error instanceof OpenAI.APIError && error.status !== undefined) return error.status;
+    throw error;
+  }
+}
+
+/** Chooses the client on the page and runs its program as it stands there, with the SDK installed here; what it prints. */
+async function runSnippet(client: string, apiKey: string): Promise<string> {
+  await page.getByText(client, { exact: true }).click();
+  const program = await page.locator('pre', { hasText: `from '` }).innerText();
+  const run = Bun.spawn([process.execPath, '-e', program], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', TOLLGATE_KEY: apiKey },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
+  if ((await run.exited) !== 0) throw new Error(`${client}: ${stderr}`);
+  return stdout.trim();
+}
+
+/** Opens the menu of a key's row and chooses. */
+async function chooseOfKey(act: string): Promise<void> {
+  await page.goto(at('/app/keys'));
+  await page.getByRole('button', { name: `More about ${keyName}`, exact: true }).click();
+  await page.getByRole('menuitem', { name: act }).click();
+}
+
+describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)', () => {
+  test('the link of the first words makes the owner, a workspace that keeps what is said, and a key with a live call', async () => {
+    await page.goto(setupLinkOf(pair.gateway));
+    await page.getByLabel('Name').fill(OWNER.name);
+    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create the account' }).click();
+    const create = page.getByRole('button', { name: 'Create a key and call ok' });
+    await create.waitFor();
+    await askFromPage(page, 'PATCH /accounts/default/workspaces/default', { bodies: 'all' });
+    await create.click();
+    await page.getByText(ANSWER).waitFor();
+    await page.getByText('Waiting for your first request.').waitFor();
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('the snippets’ calls by the SDKs are answered, and the page says that the first arrived', async () => {
+    const shown = await page.locator('pre', { hasText: SECRET }).first().innerText();
+    const apiKey = SECRET.exec(shown)?.[0] ?? '';
+    secrets.push(apiKey);
+    expect(await runSnippet('OpenAI TypeScript', apiKey)).toBe(ANSWER);
+    await page.getByText('First request received.').waitFor();
+    expect(await runSnippet('Anthropic TypeScript', apiKey)).toBe(ANSWER);
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('usage and logs show the calls with the right cost', async () => {
+    const costs = (await pair.gateway.calls()).map(({ cost_nano_usd }) => BigInt(cost_nano_usd ?? -1));
+    expect(costs).toEqual([CALL_NANO_USD, CALL_NANO_USD, CALL_NANO_USD]);
+    await page.getByRole('link', { name: 'Open the console' }).click();
+    await page.goto(at('/app/usage'));
+    await page.locator('main').getByText('$0.0001').first().waitFor();
+    await page.goto(at('/app/logs'));
+    const rows = page.getByRole('table').getByRole('row', { name: /\bok\b/ });
+    await rows.nth(2).waitFor();
+    expect(await rows.count()).toBe(3);
+    await rows.first().click();
+    await page.waitForURL(/\/app\/logs\/req_/);
+    await page.getByText(`${CALL_USD} settled`).waitFor();
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('a rotation with grace: both secrets work', async () => {
+    const { json } = await askFromPage(page, 'GET /accounts/default/keys');
+    const [old = ''] = secrets;
+    keyName = json.keys.find(({ last4 }: { last4: string }) => old.endsWith(last4)).name;
+    await chooseOfKey('Rotate…');
+    await page.getByText('1 h', { exact: true }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const shown = await page.getByRole('dialog').locator('code').first().innerText();
+    secrets.push(SECRET.exec(shown)?.[0] ?? '');
+    expect(secrets[1]).not.toBe(old);
+    await page.getByRole('button', { name: 'Test' }).click();
+    await page.getByRole('dialog').getByText('answered').waitFor();
+    await page.getByRole('button', { name: 'I have stored the key' }).click();
+    expect(await Promise.all(secrets.map(statusOf))).toEqual([200, 200]);
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('limits set in the console bind the next call', async () => {
+    await page.goto(at('/app/limits'));
+    await page.getByRole('row', { name: new RegExp(`^${keyName} `) }).click();
+    await page.getByRole('textbox', { name: 'Requests a minute' }).fill('1');
+    await page.getByRole('button', { name: 'Save limits' }).click();
+    const newest = secrets.at(-1) ?? '';
+    await page.getByText('They bind the next call.').waitFor();
+    await statusOf(newest);
+    await eventually(
+      'a call over the limit',
+      async () => ((await statusOf(newest)) === 429 ? true : null),
+      BINDS_MS_MAX,
+    );
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('a revoked key is refused, with both secrets', async () => {
+    await chooseOfKey('Revoke…');
+    await page.getByRole('button', { name: 'Revoke now' }).click();
+    await page.getByText(`${keyName} is revoked.`).waitFor();
+    await eventually(
+      'the refusals',
+      async () => {
+        const statuses = await Promise.all(secrets.map(statusOf));
+        return statuses.every((status) => status === 401) ? true : null;
+      },
+      BINDS_MS_MAX,
+    );
+    expect(owner.faults()).toEqual([]);
+  });
+
+  test('a viewer sees no content and can change nothing: no buttons, and the API refuses', async () => {
+    const guest = { email: 'viewer@example.com', role: 'viewer', workspaces: null };
+    const { json: invited } = await askFromPage(page, 'POST /accounts/default/invitations', guest);
+    const viewer = await newVisitor(browser);
+    const { page: theirs } = viewer;
+    await theirs.goto(invited.link);
+    await theirs.getByLabel('Name').fill('Grace Hopper');
+    await theirs.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await theirs.keyboard.press('Enter');
+    await theirs.waitForURL(/\/app(\?|$)/);
+
+    await theirs.goto(at('/app/logs'));
+    await theirs
+      .getByRole('table')
+      .getByRole('row', { name: /\bok\b/ })
+      .last()
+      .click();
+    await theirs.getByText(`${CALL_USD} settled`).waitFor();
+    expect(await theirs.getByText(ANSWER).count()).toBe(0);
+    const [call] = await pair.gateway.calls('--limit', '1');
+    const detail = await askFromPage(theirs, `GET /accounts/default/logs/${call?.request_id}`);
+    expect(JSON.stringify(detail.json)).not.toContain(ANSWER);
+
+    await theirs.goto(at('/app/keys'));
+    await theirs
+      .getByRole('table')
+      .getByText(keyName)
+      .waitFor({ state: 'attached' })
+      .catch(() => undefined);
+    expect(await theirs.getByRole('button', { name: /Create key|More about/ }).count()).toBe(0);
+    await theirs.goto(at('/app/limits'));
+    await theirs
+      .getByRole('row', { name: /default/ })
+      .first()
+      .click();
+    await theirs.getByText('You may read limits here, not set them.').waitFor();
+    expect(await theirs.getByRole('button', { name: 'Save limits' }).count()).toBe(0);
+    await theirs.goto(at('/app/workspaces'));
+    await theirs.getByRole('table').waitFor();
+    expect(await theirs.getByRole('button', { name: /Create|Save/ }).count()).toBe(0);
+    const pages = await theirs.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
+    expect(pages).not.toContain('Members');
+    expect(pages).not.toContain('Billing');
+    expect(viewer.faults()).toEqual([]);
+
+    const { json: keys } = await askFromPage(theirs, 'GET /accounts/default/keys');
+    const key = keys.keys[0];
+    for (const [route, body] of [
+      ['POST /accounts/default/keys', { ...key }],
+      [`PATCH /accounts/default/keys/${key.id}`, { name: 'mine now' }],
+      [`POST /accounts/default/keys/${key.id}/revoke`, {}],
+      ['PATCH /accounts/default/workspaces/default', { bodies: 'off' }],
+      [`PUT /accounts/default/limits/key/${key.id}`, { caps: key.caps }],
+      ['POST /accounts/default/invitations', { ...guest, role: 'owner' }],
+      ['PATCH /accounts/default/settings', { time_zone: 'UTC' }],
+    ] as const) {
+      const { status, json } = await askFromPage(theirs, route, body);
+      expect({ route, status, code: json.error?.code }).toEqual({ route, status: 403, code: 'forbidden' });
+    }
+    await viewer.leave();
+  });
+
+  test('signing out ends the session; a wrong password does not let in, the right one does', async () => {
+    await page.goto(at('/app/audit'));
+    await page.getByRole('button', { name: OWNER.name, exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect((await askFromPage(page, 'GET /accounts/default/keys')).status).toBe(401);
+    await page.getByLabel('E-mail').fill(OWNER.email);
+    await page.getByLabel('Password', { exact: true }).fill(`${PASSWORD}!`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect((await askFromPage(page, 'GET /session')).json.state).toBe('signed_out');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Audit' }).waitFor();
+    expect(owner.faults(401)).toEqual([]);
+  });
+});
