@@ -1,0 +1,65 @@
+/** Owns the list of the console's pages as a test opens them, and waiting until one shows what it has. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+
+/** What the names in the addresses of pages stand for. */
+export interface PageNames {
+  readonly key: string;
+  readonly request: string;
+}
+
+export interface ConsolePage {
+  /** As the router has it. */
+  readonly route: string;
+  /** Needs something that an empty gateway does not have. */
+  readonly needsData?: true;
+  /** Opened by somebody who is not signed in. */
+  readonly isForStrangers?: true;
+  path(names: PageNames): string;
+}
+
+const plain = (route: string): ConsolePage => ({ route, path: () => route });
+
+export const CONSOLE_PAGES: readonly ConsolePage[] = [
+  plain('/app'),
+  plain('/app/usage'),
+  plain('/app/logs'),
+  { route: '/app/logs/{-$request}', needsData: true, path: ({ request }) => `/app/logs/${request}` },
+  plain('/app/keys'),
+  { route: '/app/keys/$key', needsData: true, path: ({ key }) => `/app/keys/${key}` },
+  plain('/app/limits'),
+  plain('/app/models'),
+  plain('/app/playground'),
+  plain('/app/providers'),
+  plain('/app/workspaces'),
+  plain('/app/members'),
+  plain('/app/billing'),
+  plain('/app/audit'),
+  plain('/app/settings'),
+  plain('/app/me'),
+  plain('/status'),
+  { ...plain('/app/sign-in'), isForStrangers: true },
+  { route: '/app/setup', isForStrangers: true, path: () => `/app/setup?token=${'x'.repeat(43)}` },
+  {
+    route: '/app/invitations/$token',
+    isForStrangers: true,
+    path: () => `/app/invitations/${'x'.repeat(43)}`,
+  },
+];
+
+/** The addresses in the console's own router. */
+export function routedPaths(): string[] {
+  const router = readFileSync(join(import.meta.dir, '../../../console/src/router.tsx'), 'utf8');
+  const paths = [...router.matchAll(/^ {2}'(\/[^']*)': \(\) => import/gm)].map(([, path = '']) => path);
+  // The list of calls and one of them whole are one page there, of two lines here.
+  return paths.flatMap((path) => (path === '/app/logs/{-$request}' ? ['/app/logs', path] : [path]));
+}
+
+/** Opens the page and waits for its title, until nothing of it is on its way any more. */
+export async function openPage(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' });
+  await page.waitForLoadState('networkidle');
+}

@@ -1,0 +1,146 @@
+/** What others choose — names, ids, answers, arguments, errors — is text on every page and in every file: no script of it runs. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { type ApiVisitor, must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { CONSOLE_PAGES, openPage } from './console-pages.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(60_000);
+
+/** Each would say so if it ran. */
+const PAYLOADS = [
+  '<img src=x onerror="window.__ran=1">',
+  '"><script>window.__ran=1</script>',
+  '</script><svg onload=window.__ran=1>',
+  'javascript:window.__ran=1',
+  '{{constructor.constructor("window.__ran=1")()}}',
+];
+const FORMULA = '=HYPERLINK("javascript:window.__ran=1","x")';
+const FORMULAS = [FORMULA, '+1+cmd|"/c calc"!A0', '-1+1', '@SUM(1+1)', '\t=1+1'];
+/** At the beginning of a cell, or after its opening quote. */
+const LIVE_CELL = /(?:^|[,\n])"?[=+@\t]/;
+
+const HAS_RUN = "'__ran' in window";
+/** Elements that hostile text would have become. */
+const LIVE_PARTS = `document.querySelectorAll('[onerror],[onload],a[href^="javascript:" i]').length`;
+/** Each call's page takes a second. */
+const EVERY_NTH = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 5;
+
+let pair: Pair;
+let browser: Browser;
+let visitor: Visitor;
+let owner: ApiVisitor;
+const names = { key: '', request: '' };
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  pair = await startPair((fakeUrl) => pointAt(fakeUrl, { chat: ['ok', 'tool', ...PAYLOADS], messages: ['m-ok'] }));
+  const { gateway, fake } = pair;
+  owner = await setUpOwner(gateway);
+  await must(owner.ask('PATCH /me', { body: { name: PAYLOADS[0] } }));
+  await must(owner.ask('PATCH /accounts/default/workspaces/default', { body: { bodies: 'all' } }));
+  for (const text of [...PAYLOADS, ...FORMULAS]) {
+    const { id, key } = await createKey(gateway, { name: text.trim() });
+    names.key = id;
+    fake.script('ok', { say: { text, calls: [{ id: 'call_1', name: 'look', input: { text } }] } });
+    names.request = await call(key, {
+      model: 'ok',
+      user: text.slice(0, 64),
+      messages: [{ role: 'user', content: text }],
+    });
+    await call(key, { model: text, messages: [{ role: 'user', content: text }] });
+    const answered = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: JSON.stringify({ text }) } }],
+    };
+    const told = { role: 'tool', tool_call_id: 'c', content: text };
+    await call(key, { model: 'tool', messages: [{ role: 'user', content: 'Look.' }, answered, told] });
+  }
+  fake.script('tool', {
+    status: 400,
+    json: { error: { message: PAYLOADS.join(' '), type: PAYLOADS[0], code: PAYLOADS[1] } },
+  });
+  const { key } = await createKey(gateway, { name: 'last' });
+  names.request = await call(key, { model: 'tool', messages: [{ role: 'user', content: PAYLOADS.join('\n') }] });
+  const caps = { rpm: 10, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+  for (const text of PAYLOADS) {
+    await must(
+      owner.ask(`PUT /accounts/default/limits/end_user/${encodeURIComponent(text.slice(0, 64))}`, { body: { caps } }),
+    );
+  }
+  const note = `${PAYLOADS[0]} ${FORMULA}`;
+  for (const text of [note, FORMULA]) {
+    await must(owner.ask('POST /accounts/default/topup', { body: { id: crypto.randomUUID(), usd: '1', note: text } }));
+  }
+  browser = await launchBrowser();
+  visitor = await newVisitor(browser);
+  await signIn(visitor.page, gateway.url, OWNER);
+});
+afterAll(async () => {
+  await browser?.close();
+  await pair?.stop();
+});
+
+/** The call's id, whatever it is answered. */
+async function call(key: string, body: object): Promise<string> {
+  const reply = await fetch(`${pair.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await reply.text();
+  return reply.headers.get('x-request-id') ?? '';
+}
+
+describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', () => {
+  const pages = CONSOLE_PAGES.filter(({ isForStrangers }) => isForStrangers !== true);
+  const queries = [
+    '',
+    '?q=%3Cimg%20src%3Dx%20onerror%3Dwindow.__ran%3D1%3E&model=%22%3E%3Cscript%3Ewindow.__ran%3D1%3C/script%3E',
+  ];
+  test.each(pages.map((page) => [page.route, page] as const))('%s shows it as text', async (_, one) => {
+    const { page } = visitor;
+    for (const query of queries) {
+      await openPage(page, `${pair.gateway.url}${one.path(names)}${query}`);
+      expect(await page.evaluate(HAS_RUN)).toBe(false);
+      expect(await page.evaluate(LIVE_PARTS)).toBe(0);
+    }
+    expect(visitor.faults(400)).toEqual([]);
+  });
+
+  test('each call whole: prompt, answer, arguments and errors', async () => {
+    const { page } = visitor;
+    const { calls } = await must(owner.ask('GET /accounts/default/logs?limit=200'));
+    expect(calls.length).toBeGreaterThan(PAYLOADS.length);
+    for (const { request_id } of calls.filter((_: unknown, nth: number) => nth % EVERY_NTH === 0)) {
+      await openPage(page, `${pair.gateway.url}/app/logs/${request_id}`);
+      await page.getByRole('dialog').getByText('Attempts').waitFor();
+      expect(await page.evaluate(HAS_RUN)).toBe(false);
+    }
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('files hold no formula that a spreadsheet would run', async () => {
+    const range = new URLSearchParams({
+      from: new Date(Date.now() - 3_600_000).toISOString(),
+      to: new Date(Date.now() + 60_000).toISOString(),
+    });
+    for (const path of [
+      'logs.csv',
+      `usage.csv?${range}&by=key,end_user`,
+      `billing.csv?${range}`,
+      `audit.csv?${range}`,
+    ]) {
+      const { status, text, headers } = await owner.ask(`GET /accounts/default/${path}`);
+      expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/csv; charset=utf-8']);
+      expect([path, LIVE_CELL.exec(text)?.[0]]).toEqual([path, undefined]);
+      expect([path, /HYPERLINK/.test(text)]).toEqual([path, true]);
+    }
+  });
+});

@@ -1,0 +1,83 @@
+/** Each page in both themes, wide and narrow, with something to show and with nothing: sound, accessible, no wider than its window. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths } from './console-pages.ts';
+import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 360, height: 740 } } as const;
+const VIEWS = (['light', 'dark'] as const).flatMap((theme) =>
+  (['wide', 'narrow'] as const).map((size) => ({ theme, size })),
+);
+type View = (typeof VIEWS)[number];
+type State = 'full' | 'empty';
+const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
+
+let browser: Browser;
+let full: SeededGateway;
+let empty: RunningGateway;
+const visitors = new Map<string, Visitor>();
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, full, empty] = await Promise.all([launchBrowser(), startSeededGateway(), startGateway()]);
+  await setUpOwner(empty);
+});
+afterAll(async () => {
+  await browser?.close();
+  await full?.stop();
+  await empty?.stop();
+});
+
+/** The one who looks so: made at the first look, signed in once. */
+async function visitorOf(state: State, { theme, size }: View, isStranger: boolean): Promise<Visitor> {
+  const name = `${state} ${theme} ${size} ${isStranger}`;
+  const known = visitors.get(name);
+  if (known !== undefined) return known;
+  const visitor = await newVisitor(browser, { colorScheme: theme, viewport: SIZES[size] });
+  visitors.set(name, visitor);
+  if (!isStranger) await signIn(visitor.page, urlOf(state), OWNER);
+  return visitor;
+}
+
+const urlOf = (state: State) => (state === 'full' ? full.gateway.url : empty.url);
+
+/** All of them, or for each page one of each state, each time another. */
+function viewsOf(nth: number, state: State): readonly View[] {
+  if (isExhaustive) return VIEWS;
+  const view = VIEWS[(nth + (state === 'full' ? 0 : 2)) % VIEWS.length];
+  return view === undefined ? [] : [view];
+}
+
+const CASES = CONSOLE_PAGES.flatMap((page, nth) =>
+  (page.needsData === true ? (['full'] as const) : (['full', 'empty'] as const)).flatMap((state) =>
+    viewsOf(nth, state).map((view) => ({
+      page,
+      state,
+      view,
+      name: `${page.route} ${state}, ${view.theme}, ${view.size}`,
+    })),
+  ),
+);
+
+test('every page of the router is opened here', () => {
+  expect(CONSOLE_PAGES.map(({ route }: ConsolePage) => route).sort()).toEqual(routedPaths().sort());
+});
+
+describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => {
+  test.each(CASES.map((one) => [one.name, one] as const))('%s', async (_, { page, state, view }) => {
+    const visitor = await visitorOf(state, view, page.isForStrangers === true);
+    await openPage(visitor.page, `${urlOf(state)}${page.path({ key: full.keyId, request: full.requestId })}`);
+    const isAsked = await visitor.page.getByRole('heading', { name: 'Sign in' }).count();
+    expect(isAsked).toBe(page.route === '/app/sign-in' ? 1 : 0);
+    expect(await visitor.findBarriers()).toEqual([]);
+    expect(await visitor.overhangPx()).toBeLessThanOrEqual(0);
+    expect(visitor.faults()).toEqual([]);
+  });
+});

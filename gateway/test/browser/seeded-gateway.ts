@@ -1,0 +1,126 @@
+/** Owns a gateway with two weeks behind it: people, keys, limits, money and some hundred calls. For pages that show something. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CallRecord } from '../../src/store/ports.ts';
+import { openStore } from '../../src/store/sql/open-store.ts';
+import { randomCall, seededRandom, type Variety } from '../../src/store/sql/testing/random-calls.ts';
+import { type ApiVisitor, inviteMember, must, setUpOwner } from '../console-api/api-visitor.ts';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
+import { pointAt } from '../harness/point-at.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createKey, type MadeKey } from '../http-contract/make-key.ts';
+
+export interface SeededGateway {
+  readonly gateway: RunningGateway;
+  readonly fake: FakeUpstream;
+  readonly owner: ApiVisitor;
+  /** Of the last call. */
+  readonly requestId: string;
+  readonly keyId: string;
+  stop(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+const DAYS = 14;
+const CALLS = 600;
+/** The cost of a hold before it is settled: nobody looks at it. */
+const HELD_MORE_NANO_USD = 7n;
+const VARIETY: Variety = {
+  accounts: ['default'],
+  keysPerAccount: 4,
+  models: 6,
+  endUsersPerAccount: 9,
+  sessionMs: 3_600_000,
+};
+const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+/** Of the catalogue, so that they have capabilities and prices. */
+export const MODELS = ['ok', 'gpt-5-mini', 'gpt-5', 'gpt-4.1', 'o4-mini', 'gpt-4o'];
+
+/** Starts twice: the calls are written in between, by nobody else. */
+export async function startSeededGateway(): Promise<SeededGateway> {
+  const fake = await startFakeUpstream();
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-seeded-'));
+  const plan = { config: pointAt(fake.url, { chat: MODELS }), dataDir: join(folder, 'data') };
+  const first = await startGateway(plan);
+  const keys: (MadeKey & { readonly name: string })[] = [];
+  for (const name of ['billing-api', 'ada’s laptop', 'nightly evaluation', 'support bot']) {
+    keys.push({ ...(await createKey(first, { name })), name });
+  }
+  const owner = await setUpOwner(first);
+  await furnish(first, owner, keys[0]?.id ?? '');
+  await first.stop(true);
+  const requestId = await writeCalls(plan.dataDir, keys);
+  const gateway = await startGateway({ ...plan, port: Number(new URL(first.url).port) });
+  return {
+    gateway,
+    fake,
+    owner,
+    requestId,
+    keyId: keys[0]?.id ?? '',
+    async stop() {
+      await gateway.stop();
+      await fake.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The id of the last. */
+async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly name: string })[]): Promise<string> {
+  const store = await openStore({ dataDir });
+  const random = seededRandom(11);
+  const endMs = Date.now() - 60_000;
+  const records = Array.from({ length: CALLS }, (_, nth): CallRecord => {
+    const call = randomCall(random, VARIETY, endMs - Math.floor(((CALLS - 1 - nth) * DAYS * DAY_MS) / CALLS), nth);
+    const key = keys[nth % keys.length];
+    return {
+      ...call,
+      workspace: 'default',
+      key_id: key?.id ?? '',
+      key_name: key?.name ?? '',
+      model: call.model === null ? null : (MODELS[Number(call.model.slice('model-'.length))] ?? 'ok'),
+      provider: call.provider === null ? null : 'lab',
+    };
+  });
+  await Promise.all(
+    records.map(async (record) => {
+      const cost = BigInt(record.cost_nano_usd ?? 0);
+      await store.ledger.hold({ draft: record, amount: cost + HELD_MORE_NANO_USD });
+      await store.ledger.settle({ record, posted: cost, released: HELD_MORE_NANO_USD, absorbed: 0n });
+    }),
+  );
+  await store.close();
+  return records.at(-1)?.request_id ?? '';
+}
+
+/** People, a workspace, limits and money, as an owner enters them. */
+async function furnish({ url }: RunningGateway, owner: ApiVisitor, keyId: string): Promise<void> {
+  for (const role of ['admin', 'developer', 'viewer'] as const) {
+    await inviteMember(url, owner, { account: 'default', role });
+  }
+  await must(
+    owner.ask('POST /accounts/default/invitations', {
+      body: { email: 'linus@example.com', role: 'developer', workspaces: ['default'] },
+    }),
+  );
+  const caps = { ...NO_CAPS, rpm: 600, budget_usd: '250', budget_window: 'month' };
+  await must(
+    owner.ask('POST /accounts/default/workspaces', {
+      body: { id: 'research', models: ['gpt-*'], bodies: 'off', bodies_days: 30, caps },
+    }),
+  );
+  for (const [subject, given] of [
+    ['account/default', { ...NO_CAPS, budget_usd: '1000', budget_window: 'month' }],
+    [`key/${keyId}`, { ...NO_CAPS, rpm: 120, tpm: 200_000, concurrency: 8, budget_usd: '40', budget_window: 'week' }],
+    ['end_user/user-7', { ...NO_CAPS, rpm: 10 }],
+    ['model/gpt-5', { ...NO_CAPS, tpm: 1_000_000 }],
+  ] as const) {
+    await must(owner.ask(`PUT /accounts/default/limits/${subject}`, { body: { caps: given } }));
+  }
+  await must(
+    owner.ask('POST /accounts/default/topup', {
+      body: { id: crypto.randomUUID(), usd: '500', note: 'Invoice 2026-117' },
+    }),
+  );
+}
