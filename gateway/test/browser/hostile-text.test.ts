@@ -118,11 +118,14 @@ describe.skipIf(!HAS_BROWSER)('hostile text (needs Chromium for Linux on x64)', 
     const { page } = visitor;
     const { calls } = await must(owner.ask('GET /accounts/default/logs?limit=200'));
     expect(calls.length).toBeGreaterThan(PAYLOADS.length);
+    let shown = 0;
     for (const { request_id } of calls.filter((_: unknown, nth: number) => nth % EVERY_NTH === 0)) {
       await openPage(page, `${pair.gateway.url}/app/logs/${request_id}`);
       await page.getByRole('dialog').getByText('Attempts').waitFor();
       expect(await page.evaluate(HAS_RUN)).toBe(false);
+      shown += await page.getByText('window.__ran=1').count();
     }
+    expect(shown).toBeGreaterThan(0);
     expect(visitor.faults()).toEqual([]);
   });
 

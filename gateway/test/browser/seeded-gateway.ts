@@ -35,7 +35,7 @@ const VARIETY: Variety = {
 };
 const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 /** Of the catalogue, so that they have capabilities and prices. */
-export const MODELS = ['ok', 'gpt-5-mini', 'gpt-5', 'gpt-4.1', 'o4-mini', 'gpt-4o'];
+const MODELS = ['ok', 'gpt-5-mini', 'gpt-5', 'gpt-4.1', 'o4-mini', 'gpt-4o'];
 
 /** Starts twice: the calls are written in between, by nobody else. */
 export async function startSeededGateway(): Promise<SeededGateway> {

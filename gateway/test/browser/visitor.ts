@@ -1,10 +1,8 @@
 /** Owns somebody at a real browser, and what is held against the pages that he sees: faults, broken policy, accessibility. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { unpackBrowser } from './browser-files.ts';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WAIT_MS = 15_000;
 const FLAGS = [
   '--headless=new',
@@ -69,7 +67,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
     faults: (...expected) =>
       faults.filter(({ status }) => status === null || !expected.includes(status)).map(({ text }) => text),
     async findBarriers() {
-      await evaluate(`${readFileSync(AXE, 'utf8')};0`);
+      await evaluate(`${axe.source};0`);
       const found = await evaluate(
         "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => id + ': ' + target + ' ' + html.slice(0, 200))))",
       );

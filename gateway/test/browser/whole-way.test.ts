@@ -86,7 +86,8 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     await page.getByRole('button', { name: 'Create the account' }).click();
     const create = page.getByRole('button', { name: 'Create a key and call ok' });
     await create.waitFor();
-    await askFromPage(page, 'PATCH /accounts/default/workspaces/default', { bodies: 'all' });
+    const policy = await askFromPage(page, 'PATCH /accounts/default/workspaces/default', { bodies: 'all' });
+    expect(policy).toMatchObject({ status: 200, json: { bodies: 'all' } });
     await create.click();
     await page.getByText(ANSWER).waitFor();
     await page.getByText('Waiting for your first request.').waitFor();
@@ -116,6 +117,7 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
     await rows.first().click();
     await page.waitForURL(/\/app\/logs\/req_/);
     await page.getByText(`${CALL_USD} settled`).waitFor();
+    await page.getByText(ANSWER).first().waitFor();
     expect(owner.faults()).toEqual([]);
   });
 
