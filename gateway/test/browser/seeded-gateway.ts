@@ -37,7 +37,10 @@ const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, bud
 /** Of the catalogue, so that they have capabilities and prices. */
 const MODELS = ['ok', 'gpt-5-mini', 'gpt-5', 'gpt-4.1', 'o4-mini', 'gpt-4o'];
 
-/** Starts twice: the calls are written in between, by nobody else. */
+/**
+ * Starts twice: the calls are written in between, by nobody else. Budgets count what was called since their subject was made,
+ * which is now: their bars show the last hour alone.
+ */
 export async function startSeededGateway(): Promise<SeededGateway> {
   const fake = await startFakeUpstream();
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-seeded-'));
