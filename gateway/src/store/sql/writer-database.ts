@@ -29,8 +29,8 @@ export interface WriterDatabase {
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** Takes what lies in the spool into the ledger; durable once it answers. @throws the fault that keeps the disk from it. */
   drain(): Drained;
-  /** Rolls up a bounded number of records; answers whether there are more. @throws the fault where nothing was rolled up. */
-  foldUsage(): boolean;
+  /** Rolls up records for about `stepMs` (0: one piece of them); answers whether there are more. @throws the fault where nothing was rolled up. */
+  foldUsage(stepMs?: number): boolean;
   /** @throws the fault that still keeps the disk from taking writes. */
   probe(): void;
   close(): void;
@@ -134,7 +134,7 @@ function writerDatabase(
       tools.reach('after-spool-drain');
       return drained;
     },
-    foldUsage: () => tools.folder.fold(Date.now()),
+    foldUsage: (stepMs) => tools.folder.fold(Date.now(), stepMs),
     probe() {
       inTransaction(database, () =>
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))", [PROBE_BYTES]),

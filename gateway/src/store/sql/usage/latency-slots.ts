@@ -35,6 +35,11 @@ export function renderSlots(slots: Slots): string {
   return text;
 }
 
+/** The histogram of one duration. */
+export function renderDuration(durationMs: number): string {
+  return String.fromCharCode(FIRST_LETTER + slotOf(durationMs));
+}
+
 /** Adds what a text holds, also one of several that were joined. */
 export function addSlotText(slots: Slots, text: string): void {
   for (let at = 0; at < text.length; ) {

@@ -4,6 +4,7 @@ import type { ProofQuestion, UsageProof } from '../../usage-port.ts';
 import { proveStretch } from '../prove-chain.ts';
 import { type Condition, recordCondition } from './conditions.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
+import { findEntryRanges } from './ledger-stretches.ts';
 import { readUsage } from './read-usage.ts';
 import { idsOf } from './scan-records.ts';
 
@@ -19,7 +20,7 @@ const EVERY_CALL = {
 
 /** Records summed up between two looks at the clock. */
 const PAGE_ROWS = 5_000;
-const ENTRY_PAGE = 100_000;
+const ENTRY_PAGE = 50_000;
 /** The part of the time that the chain may take: it can be checked in part, sums cannot. */
 const CHAIN_PART = 0.4;
 
@@ -107,7 +108,7 @@ function sumUp(
   return sums;
 }
 
-/** No index leads from a call to its entries, which every call would pay for: all of the ledger is looked through. */
+/** The times of entries say nothing of when their calls arrived: calls end late, and clocks are set. Their ids do. */
 function addEntries(
   database: Database,
   { fromMs, toMs }: Pick<ProofQuestion, 'fromMs' | 'toMs'>,
@@ -115,17 +116,17 @@ function addEntries(
   deadline: Deadline,
   sums: ProvenSums,
 ): void {
+  // The account stands first among the condition's values: entries of others are told before their calls are looked up.
   const read = database.prepare<EntryPageRow, (string | number | null)[]>(
     `SELECT cast(coalesce(sum(e.amount), 0) AS TEXT) AS ledger, count(*) AS entries, min(seq) AS firstSeq, max(seq) AS lastSeq
       FROM ledger_entry e CROSS JOIN call_record ON request_id = e.ref AND call_record.account = e.account
-      WHERE seq > ?1 AND seq <= ?2 AND e.kind IN ${END_KINDS} AND e.ref >= ?3 AND e.ref < ?4
+      WHERE seq >= ?1 AND seq <= ?2 AND e.kind IN ${END_KINDS} AND e.ref >= ?3 AND e.ref < ?4 AND e.account = ?7
         AND call_record.at_ms >= ?5 AND call_record.at_ms < ?6 AND ${numbered(condition.sql, 7)}`,
   );
-  const top = database.query<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM ledger_entry').get()?.seq ?? 0;
   const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
   try {
-    for (let seq = 0; seq < top; seq += ENTRY_PAGE) {
-      const page = read.get(seq, seq + ENTRY_PAGE, from, to, fromMs, toMs, ...condition.parameters);
+    for (const { first, last } of findEntryRanges(database, from, to, ENTRY_PAGE)) {
+      const page = read.get(first, last, from, to, fromMs, toMs, ...condition.parameters);
       if (page !== null && page.firstSeq !== null && page.lastSeq !== null) {
         sums.ledger += BigInt(page.ledger);
         sums.entries += page.entries;

@@ -9,6 +9,7 @@ import type { CallRecordRow } from '../tables.ts';
 import { type Condition, recordCondition } from './conditions.ts';
 import type { Deadline } from './deadline.ts';
 import { findIds, type IdRange } from './find-ids.ts';
+import { findEntryRanges } from './ledger-stretches.ts';
 import { readHistogram } from './read-histogram.ts';
 import { ID_SLACK_MS, idsOf } from './scan-records.ts';
 
@@ -102,18 +103,22 @@ const NO_CONDITION = {
 
 const READ_ENTRIES = `SELECT seq, kind, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, at_ms AS atMs,
     lower(hex(hash)) AS hash
-  FROM ledger_entry WHERE ref = ? AND account = ? ORDER BY seq`;
+  FROM ledger_entry WHERE seq >= ? AND seq <= ? AND ref = ? AND account = ? ORDER BY seq`;
+/** Entries that are looked through by one statement. */
+const ENTRY_PAGE = 50_000;
 
 type EntryRow = Omit<CallEntry, 'amount' | 'released'> & { readonly amount: string; readonly released: string };
 
 export function readCall(database: Database, tenant: UsageTenant, requestId: string): CallDetail | null {
   const { sql, parameters } = recordCondition(tenant, NO_CONDITION);
   const read = database.prepare<CallRecordRow, Parameters>(`${SELECT} WHERE request_id = ? AND ${sql}`);
-  const entries = database.prepare<EntryRow, [string, string]>(READ_ENTRIES);
+  const entries = database.prepare<EntryRow, [number, number, string, string]>(READ_ENTRIES);
   try {
     const row = read.get(requestId, ...parameters);
     if (row === null) return null;
-    const found = entries.all(requestId, tenant.account);
+    const found = findEntryRanges(database, requestId, requestId, ENTRY_PAGE).flatMap(({ first, last }) =>
+      entries.all(first, last, requestId, tenant.account),
+    );
     return {
       call: callRecordOfRow(row),
       entries: found.map((one) => ({ ...one, amount: BigInt(one.amount), released: BigInt(one.released) })),

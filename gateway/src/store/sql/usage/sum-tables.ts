@@ -1,30 +1,30 @@
 /** Owns adding sums to the rows of the rolled-up tables. */
 import type { Database } from 'bun:sqlite';
-import { addSlotText, renderSlots } from './latency-slots.ts';
-import { COUNTERS, type Tally } from './tally.ts';
+import { type Addition, rowNumber } from './gather-additions.ts';
+import { addSlotText, renderSlots, type Slots } from './latency-slots.ts';
+import { COUNTERS } from './tally.ts';
 
 export type SumTable = 'usage_quarter' | 'usage_day' | 'usage_caller_day';
 
 export interface SumTables {
-  add(addition: {
-    readonly table: SumTable;
-    readonly account: number;
-    readonly kind: string;
-    readonly series: number;
-    readonly startMs: number;
-    readonly tally: Tally;
-  }): void;
+  add(addition: Addition): void;
   close(): void;
 }
 
-const SUMS = [...COUNTERS, 'cost', 'savings', 'latency', 'ttfb'];
+const SUMS = [...COUNTERS, 'cost', 'savings'];
+const HISTOGRAMS = ['latency', 'ttfb'];
 const KEYS = {
   usage_quarter: ['account', 'start_ms', 'series'],
   usage_day: ['account', 'start_ms', 'series'],
   usage_caller_day: ['account', 'kind', 'start_ms', 'series'],
 } as const satisfies Record<SumTable, readonly string[]>;
 
-type Value = string | number;
+/** Histograms grow by what is added, a letter for each call, and are written anew after so many letters. */
+const LETTERS_MAX = 256;
+/** Rows whose letters are counted; beyond it they are counted anew. */
+const COUNTED_MAX = 50_000;
+
+type Value = string | number | bigint;
 
 export function openSumTables(database: Database): SumTables {
   const opened = {
@@ -33,9 +33,10 @@ export function openSumTables(database: Database): SumTables {
     usage_caller_day: openTable(database, 'usage_caller_day'),
   };
   return {
-    add({ table, account, kind, series, startMs, tally }) {
+    add(addition) {
+      const { table, account, kind, series, startMs } = addition;
       const key = table === 'usage_caller_day' ? [account, kind, startMs, series] : [account, startMs, series];
-      opened[table].add(key, tally);
+      opened[table].add(key, addition);
     },
     close() {
       for (const table of Object.values(opened)) table.close();
@@ -46,35 +47,42 @@ export function openSumTables(database: Database): SumTables {
 function openTable(database: Database, table: SumTable) {
   const names: readonly string[] = KEYS[table];
   const isRow = names.map((name) => `${name} = ?`).join(' AND ');
+  const columns = [...names, ...SUMS, ...HISTOGRAMS];
+  const added = [
+    ...SUMS.map((name) => `${name} = ${name} + excluded.${name}`),
+    ...HISTOGRAMS.map((name) => `${name} = ${name} || excluded.${name}`),
+  ];
+  const upsert = database.prepare<unknown, Value[]>(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+      ON CONFLICT DO UPDATE SET ${added.join(', ')}`,
+  );
   const find = database.prepare<{ latency: string; ttfb: string }, Value[]>(
     `SELECT latency, ttfb FROM ${table} WHERE ${isRow}`,
   );
-  const columns = [...names, ...SUMS];
-  const insert = database.prepare<unknown, Value[]>(
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-  );
-  // Money comes as decimal text, which the cast makes 64 bits of.
-  const added = [
-    ...COUNTERS.map((name) => `${name} = ${name} + ?`),
-    ...['cost', 'savings'].map((name) => `${name} = ${name} + cast(? AS INTEGER)`),
-  ];
-  const update = database.prepare<unknown, Value[]>(
-    `UPDATE ${table} SET ${added.join(', ')}, latency = ?, ttfb = ? WHERE ${isRow}`,
-  );
+  const rewrite = database.prepare<unknown, Value[]>(`UPDATE ${table} SET latency = ?, ttfb = ? WHERE ${isRow}`);
+  const letters = new Map<number, number>();
   return {
-    add(key: readonly Value[], { counts, cost, savings, latency, ttfb }: Tally) {
-      const before = find.get(...key);
-      const money = [cost.toString(), savings.toString()];
-      if (before === null) {
-        insert.run(...key, ...counts, ...money, renderSlots(latency), renderSlots(ttfb));
+    add(key: readonly Value[], { series, startMs, counts, cost, savings, latency, ttfb }: Addition) {
+      upsert.run(...key, ...counts, cost, savings, latency, ttfb);
+      const number = rowNumber(series, startMs);
+      const count = (letters.get(number) ?? 0) + latency.length;
+      if (count <= LETTERS_MAX) {
+        if (letters.size >= COUNTED_MAX) letters.clear();
+        letters.set(number, count);
         return;
       }
-      addSlotText(latency, before.latency);
-      addSlotText(ttfb, before.ttfb);
-      update.run(...counts, ...money, renderSlots(latency), renderSlots(ttfb), ...key);
+      letters.delete(number);
+      const row = find.get(...key);
+      if (row !== null) rewrite.run(shorten(row.latency), shorten(row.ttfb), ...key);
     },
     close() {
-      for (const statement of [find, insert, update]) statement.finalize();
+      for (const statement of [upsert, find, rewrite]) statement.finalize();
     },
   };
+}
+
+function shorten(text: string): string {
+  const slots: Slots = new Map();
+  addSlotText(slots, text);
+  return renderSlots(slots);
 }

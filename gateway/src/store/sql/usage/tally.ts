@@ -5,7 +5,7 @@ import { type Price, parsePriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import type { UsageSums } from '../../usage-port.ts';
 import { outcomeOf } from './call-outcome.ts';
-import { addSlots, addSlotText, addToSlot, percentilesMs, type Slots, slotOf } from './latency-slots.ts';
+import { addSlots, addSlotText, percentilesMs, renderDuration, type Slots } from './latency-slots.ts';
 
 /** The counters of a row, in the order of its columns. */
 export const COUNTERS = [
@@ -73,9 +73,9 @@ export interface RecordShare {
   readonly counts: readonly number[];
   readonly cost: bigint;
   readonly savings: bigint;
-  /** Slots; null: it is in no histogram. */
-  readonly latency: number | null;
-  readonly ttfb: number | null;
+  /** Histograms of one duration, or of none. */
+  readonly latency: string;
+  readonly ttfb: string;
 }
 
 export function shareOf(record: SummedRecord): RecordShare {
@@ -96,8 +96,8 @@ export function shareOf(record: SummedRecord): RecordShare {
     ],
     cost: record.cost === null ? 0n : BigInt(record.cost),
     savings: record.cache_read > 0 ? savingsOf(record) : 0n,
-    latency: outcome === 'ok' ? slotOf(record.duration_ms) : null,
-    ttfb: outcome === 'ok' && record.ttfb_ms !== null ? slotOf(record.ttfb_ms) : null,
+    latency: outcome === 'ok' ? renderDuration(record.duration_ms) : '',
+    ttfb: outcome === 'ok' && record.ttfb_ms !== null ? renderDuration(record.ttfb_ms) : '',
   };
 }
 
@@ -105,8 +105,8 @@ export function addShare(tally: Tally, { counts, cost, savings, latency, ttfb }:
   addCounts(tally.counts, counts);
   tally.cost += cost;
   tally.savings += savings;
-  if (latency !== null) addToSlot(tally.latency, latency, 1);
-  if (ttfb !== null) addToSlot(tally.ttfb, ttfb, 1);
+  addSlotText(tally.latency, latency);
+  addSlotText(tally.ttfb, ttfb);
 }
 
 export function addTally(tally: Tally, other: Tally): void {
@@ -117,7 +117,8 @@ export function addTally(tally: Tally, other: Tally): void {
   addSlots(tally.ttfb, other.ttfb);
 }
 
-function addCounts(to: number[], from: readonly number[]): void {
+/** Adds one list to the other, place by place. */
+export function addCounts(to: number[], from: readonly number[]): void {
   for (let index = 0; index < from.length; index++) to[index] = (to[index] ?? 0) + (from[index] ?? 0);
 }
 

@@ -31,10 +31,10 @@ export function openSeriesBook(database: Database): SeriesBook {
   const known = new Map<string, number>();
   return {
     idOf(kind, record) {
-      const values = valuesOf(kind, record);
-      const name = JSON.stringify(values);
+      const name = nameOf(kind, record);
       const before = known.get(name);
       if (before !== undefined) return before;
+      const values = valuesOf(kind, record);
       const row = find.get(...values) ?? insert.get(...values);
       if (row === null) throw new Error('a series of usage was neither found nor made');
       if (known.size >= KNOWN_MAX) known.clear();
@@ -47,6 +47,18 @@ export function openSeriesBook(database: Database): SeriesBook {
       insert.finalize();
     },
   };
+}
+
+/** Apart from the name of every other series: only the last value can have the sign between them in it, and null is unlike every text. */
+function nameOf(kind: SeriesKind, record: SummedRecord): string {
+  const { account, workspace, key_id, model, provider, protocol } = record;
+  const common = `${kind}\n${account}\n${workspace}\n`;
+  if (kind === 'call') return `${common}${key_id}\n${protocol}\n${quote(provider)}\n${quote(model)}`;
+  return common + quote(record[kind]);
+}
+
+function quote(value: string | null): string {
+  return value === null ? '-' : `'${value}`;
 }
 
 function valuesOf(kind: SeriesKind, record: SummedRecord): SeriesValues {

@@ -200,7 +200,7 @@ describe('sums are those of the records', () => {
     );
     let steps = 0;
     for (let more = true; more; steps++) {
-      more = writer.foldUsage();
+      more = writer.foldUsage(0);
       const known = calls.filter((call) => !late.includes(call));
       judge(
         reading,

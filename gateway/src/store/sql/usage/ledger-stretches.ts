@@ -1,0 +1,84 @@
+/**
+ * Owns where in the ledger the entries of calls are: for each whole stretch of it between which ids its calls lie. It goes by
+ * the ids that stand there, not by times, so that no clock that was set back hides an entry. Costs a call nothing: it is noted
+ * afterwards, and what is not noted yet is looked through.
+ */
+import type { Database } from 'bun:sqlite';
+
+export interface StretchBook {
+  /** Inside a transaction: notes the next whole stretch. Answers whether there was one; after one that was undone, `forget`. */
+  noteNext(): boolean;
+  hasNext(): boolean;
+  forget(): void;
+  close(): void;
+}
+
+/** Entries from `first` to `last`, both of them included. */
+export interface EntryRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+const STRETCH_ENTRIES = 1_000;
+
+/** What was topped up or corrected has ids of another kind. */
+const NOTE = `INSERT INTO ledger_stretch (number, first_ref, last_ref)
+  SELECT ?1, coalesce(min(ref), ''), coalesce(max(ref), '') FROM ledger_entry
+  WHERE seq > ?1 * ${STRETCH_ENTRIES} AND seq <= (?1 + 1) * ${STRETCH_ENTRIES} AND kind NOT IN ('topup', 'correct')`;
+const LAST_SEQ = 'SELECT max(seq) AS seq FROM ledger_entry';
+const NEXT_NUMBER = 'SELECT coalesce(max(number) + 1, 0) AS number FROM ledger_stretch';
+const FIND = 'SELECT number FROM ledger_stretch WHERE first_ref <= ? AND last_ref >= ? ORDER BY number';
+
+export function openStretchBook(database: Database): StretchBook {
+  const note = database.prepare<unknown, [number]>(NOTE);
+  const lastSeq = database.prepare<{ seq: number | null }, []>(LAST_SEQ);
+  let next: number | null = null;
+  const hasNext = () => {
+    next ??= readNext(database);
+    return (lastSeq.get()?.seq ?? 0) >= (next + 1) * STRETCH_ENTRIES;
+  };
+  return {
+    hasNext,
+    noteNext() {
+      if (!hasNext() || next === null) return false;
+      note.run(next);
+      next += 1;
+      return true;
+    },
+    forget() {
+      next = null;
+    },
+    close() {
+      note.finalize();
+      lastSeq.finalize();
+    },
+  };
+}
+
+/** Ascending, apart from one another, at most `entriesMax` each: together they hold every entry of a call whose id is from `from` to `to`. */
+export function findEntryRanges(database: Database, from: string, to: string, entriesMax: number): EntryRange[] {
+  const read = database.prepare<{ number: number }, [string, string]>(FIND);
+  const last = database.query<{ seq: number | null }, []>(LAST_SEQ).get()?.seq ?? 0;
+  const ranges: EntryRange[] = [];
+  const add = (range: EntryRange) => {
+    const before = ranges.at(-1);
+    if (before?.last === range.first - 1 && range.last - before.first < entriesMax) {
+      ranges[ranges.length - 1] = { first: before.first, last: range.last };
+    } else ranges.push(range);
+  };
+  try {
+    for (const { number } of read.all(to, from)) {
+      add({ first: number * STRETCH_ENTRIES + 1, last: (number + 1) * STRETCH_ENTRIES });
+    }
+  } finally {
+    read.finalize();
+  }
+  for (let first = readNext(database) * STRETCH_ENTRIES + 1; first <= last; first += STRETCH_ENTRIES) {
+    add({ first, last: Math.min(last, first + STRETCH_ENTRIES - 1) });
+  }
+  return ranges;
+}
+
+function readNext(database: Database): number {
+  return database.query<{ number: number }, []>(NEXT_NUMBER).get()?.number ?? 0;
+}
