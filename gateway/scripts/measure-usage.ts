@@ -91,6 +91,7 @@ async function measure({ usage }: Store): Promise<void> {
       timeZone: ZONE,
       by: ['model'],
       owners: null,
+      latencies: 'sums',
       timeMsMax: 60_000,
       ...changes,
     });
@@ -116,10 +117,12 @@ async function measure({ usage }: Store): Promise<void> {
     'usage, 7 days by hour and model': () => ask({ buckets: bucketsOf(toMs - 7 * DAY_MS, toMs, 3_600_000) }),
     'usage, 30 days by model': () => ask({ buckets: days(30) }),
     'usage, 90 days by model': () => ask({ buckets: days(90) }),
+    'usage, 90 days by model, with percentiles of each day': () => ask({ buckets: days(90), latencies: 'buckets' }),
     'usage, 90 days by model and key': () => ask({ buckets: days(90), by: ['model', 'key'] }),
     'usage, 90 days of one key': () => ask({ buckets: days(90), condition: { ...ANY, keys: [newest.key_id] } }),
     'usage, 30 days by end user': () => ask({ buckets: days(30), by: ['end_user'] }),
     'usage, 90 days by end user': () => ask({ buckets: days(90), by: ['end_user'] }),
+    'usage, 30 days by session': () => ask({ buckets: days(30), by: ['session'] }),
     'usage, 90 days by session': () => ask({ buckets: days(90), by: ['session'] }),
     'usage, 7 days by model of one session': () =>
       ask({ buckets: days(6), condition: { ...ANY, session: newest.session ?? 'session-1-1' } }),

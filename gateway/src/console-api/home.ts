@@ -34,8 +34,8 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
       const ask = askerOf(parts, tenancy);
       const isWhole = workspaces === null;
       const [models, before, keys, providers, lately, budget, balance] = await Promise.all([
-        ask({ fromMs, toMs: nowMs, buckets, by: ['model'] }),
-        ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [] }),
+        ask({ fromMs, toMs: nowMs, buckets, by: ['model'], latencies: 'sums' }),
+        ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [], latencies: 'sums' }),
         ask({ fromMs, toMs: nowMs, by: ['key'] }),
         ask({ fromMs, toMs: nowMs, by: ['provider'] }),
         ask({ fromMs: nowMs - HEALTH_MS, toMs: nowMs, by: ['provider'] }),
@@ -84,7 +84,7 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
   };
 }
 
-type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & { readonly buckets?: readonly number[] };
+type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & Partial<Pick<UsageQuestion, 'buckets' | 'latencies'>>;
 
 function askerOf(parts: UsageParts, tenancy: Tenancy) {
   const common = {
@@ -94,8 +94,8 @@ function askerOf(parts: UsageParts, tenancy: Tenancy) {
     owners: null,
     timeMsMax: PAGE_MS_MAX,
   };
-  return ({ fromMs, toMs, by, buckets = [fromMs] }: Part) =>
-    orRefuse(parts.usage.readUsage({ ...common, fromMs, toMs, by, buckets }));
+  return ({ fromMs, toMs, by, buckets = [fromMs], latencies = 'none' }: Part) =>
+    orRefuse(parts.usage.readUsage({ ...common, fromMs, toMs, by, buckets, latencies }));
 }
 
 /** Over the last hour. Failing: half of its calls or more ended by a fault that was not their caller's. */

@@ -16,7 +16,8 @@ type UsageRoute =
   | 'GET /accounts/{account}/usage.csv'
   | 'GET /accounts/{account}/usage/proof';
 type UsageReply = Reply<'GET /accounts/{account}/usage'>;
-type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'>;
+type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'> &
+  Pick<ReadQuery<'GET /accounts/{account}/usage'>, 'metric'>;
 
 /** A proof reads all that it proves, and may take longer than a page. */
 const PROOF_MS_MAX = 10_000;
@@ -109,7 +110,7 @@ async function readBefore(
   { fromMs, toMs }: UsageRange,
 ): Promise<UsageAnswer> {
   const beforeMs = fromMs - (toMs - fromMs);
-  const question = { ...questionOf(parts, tenancy, asked), by: [] };
+  const question = { ...questionOf(parts, tenancy, asked), by: [], latencies: 'sums' } as const;
   return orRefuse(parts.usage.readUsage({ ...question, fromMs: beforeMs, toMs: fromMs, buckets: [beforeMs] }));
 }
 
@@ -129,8 +130,14 @@ function questionOf(
     timeZone: parts.timeZoneOf(tenancy.account),
     by: asked.by,
     owners: asked.by.includes('member') ? Object.fromEntries(owners) : null,
+    latencies: latenciesFor(asked.metric),
     timeMsMax: PAGE_MS_MAX,
   };
+}
+
+/** Percentiles of every bucket take longest: they are read where they are shown, or where nobody said what is. */
+function latenciesFor(metric: Asked['metric']): UsageQuestion['latencies'] {
+  return metric === undefined || metric === 'latency' || metric === 'ttfb' ? 'buckets' : 'sums';
 }
 
 /** A member stands for his keys. */
@@ -170,6 +177,7 @@ async function readForecast(parts: UsageParts, tenancy: Tenancy, asked: Asked): 
         timeZone,
         by: [],
         owners: null,
+        latencies: 'none',
         timeMsMax: PAGE_MS_MAX,
       }),
     ),

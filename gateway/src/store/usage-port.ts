@@ -76,6 +76,8 @@ export interface UsageQuestion {
   readonly by: readonly UsageDimension[];
   /** Key → member, where it is asked by members. */
   readonly owners: Readonly<Record<string, string>> | null;
+  /** Of what percentiles are asked for: nothing, groups and the total, or each of their buckets too. What is not asked for is null. */
+  readonly latencies: 'none' | 'sums' | 'buckets';
   readonly timeMsMax: number;
 }
 

@@ -95,6 +95,8 @@ export const usageRoutes = {
       /** `auto`: minutes, hours or days, by the length of the range. */
       step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto'),
       compare: z.enum(['none', 'before']).default('none'),
+      /** What is shown over time: percentiles of the buckets are read for `latency` and `ttfb` only, and are null else. Absent: any. */
+      metric: z.enum(METRICS).optional(),
     }),
     reply: z.object({
       step: z.enum(['minute', 'hour', 'day']),

@@ -1,7 +1,25 @@
 /** Owns collecting sums by group and bucket, and what of it is shown: the dearest groups, the rest together, and all. */
 import type { UsageAnswer, UsageDimension, UsageGroup, UsageQuestion } from '../../usage-port.ts';
+import { addSlots, addSlotText, subtractSlots } from './latency-slots.ts';
 import { bucketOf } from './plan-spans.ts';
-import { addShare, addTally, addValues, newTally, type SummedRecord, shareOf, sumsOf, type Tally } from './tally.ts';
+import { ROW_SUMS_AT, type RolledRow } from './rolled-rows.ts';
+import {
+  addRow,
+  addRowHistograms,
+  addShare,
+  addTally,
+  type Histograms,
+  moneyOf,
+  newHistograms,
+  newTally,
+  type RankedSum,
+  rankedOf,
+  type SummedRecord,
+  shareOf,
+  subtractTally,
+  sumsOf,
+  type Tally,
+} from './tally.ts';
 
 export type GroupValues = readonly (string | null)[];
 
@@ -11,10 +29,20 @@ export type Grouped = Pick<SummedRecord, 'workspace' | 'model' | 'provider' | 'p
 };
 
 export const GROUPS_MAX = 100;
+/** Under which groups beyond those to show are taken. No group has this name: they are JSON lists. */
+export const REST = 'rest';
+
+interface Gathered {
+  readonly buckets: Map<number, Tally>;
+  /** Of each bucket, where they are asked for; else of all of them under WHOLE. */
+  readonly histograms: Map<number, Histograms>;
+}
+
+const WHOLE = -1;
 
 export class UsageGather {
   readonly #question: UsageQuestion;
-  readonly #groups = new Map<string, Map<number, Tally>>();
+  readonly #groups = new Map<string, Gathered>();
 
   constructor(question: UsageQuestion) {
     this.#question = question;
@@ -25,68 +53,80 @@ export class UsageGather {
     return JSON.stringify(this.#question.by.map((dimension) => this.#valueOf(one, dimension)));
   }
 
-  /** The name of the group that a group of rows belongs to: the same, save that members are known there by their keys. */
-  nameOfRow(group: string): string {
-    const { by, owners } = this.#question;
-    if (!by.includes('member')) return group;
-    const values: (string | null)[] = JSON.parse(group);
-    return JSON.stringify(
-      values.map((value, index) => (by[index] === 'member' && value !== null ? (owners?.[value] ?? null) : value)),
-    );
-  }
-
   takeRecord(record: SummedRecord): void {
+    const group = this.#groupOf(this.nameOf(record));
     const bucket = bucketOf(this.#question.buckets, record.at_ms);
-    addShare(this.#tallyOf(this.nameOf(record), bucket), shareOf(record));
+    const share = shareOf(record);
+    addShare(tallyOf(group, bucket), share);
+    const histograms = this.#histogramsOf(group, bucket);
+    if (histograms === null) return;
+    addSlotText(histograms.latency, share.latency);
+    addSlotText(histograms.ttfb, share.ttfb);
   }
 
-  /** A row of sums, from its first counter on. */
-  takeValues(name: string, bucket: number, values: readonly (string | number)[]): void {
-    addValues(this.#tallyOf(name, bucket), values);
+  /** A rolled-up row, as `rolled-rows.ts` reads it. */
+  takeRow(name: string, bucket: number, row: RolledRow): void {
+    const group = this.#groupOf(name);
+    addRow(tallyOf(group, bucket), row, ROW_SUMS_AT);
+    const histograms = this.#histogramsOf(group, bucket);
+    if (histograms !== null) addRowHistograms(histograms, row, ROW_SUMS_AT);
+  }
+
+  /** All groups of another. */
+  takeGroups(other: UsageGather): void {
+    for (const [name, gathered] of other.#groups) combine(this.#groupOf(name), gathered, ADDING);
+  }
+
+  /** All of another as one group. */
+  takeAs(name: string, other: UsageGather): void {
+    for (const gathered of other.#groups.values()) combine(this.#groupOf(name), gathered, ADDING);
+  }
+
+  /** Takes all groups of another off the one that this one has. */
+  subtract(other: UsageGather): void {
+    const [whole = this.#groupOf('[]')] = this.#groups.values();
+    for (const gathered of other.#groups.values()) combine(whole, gathered, SUBTRACTING);
   }
 
   /** What each group cost so far, and how many calls it has. */
-  totals(): Map<string, { cost: bigint; requests: number }> {
-    const totals = new Map<string, { cost: bigint; requests: number }>();
-    for (const [name, buckets] of this.#groups) {
-      const sum = total(buckets);
-      totals.set(name, { cost: sum.cost, requests: sum.counts[0] ?? 0 });
-    }
-    return totals;
+  totals(): Map<string, RankedSum> {
+    return new Map([...this.#groups].map(([name, { buckets }]) => [name, rankedOf(total(buckets))]));
   }
 
-  /** `named`: the groups to show, the first first. `restName`: under which others were taken beside those not named. */
-  answer(named: readonly string[], restName: string): UsageAnswer {
+  /** `named`: the groups to show, the first first. */
+  answer(named: readonly string[]): UsageAnswer {
     const shown = new Set(named);
-    const rest = new Map<number, Tally>();
-    const all = new Map<number, Tally>();
+    const rest = newGathered();
+    const all = newGathered();
     let hasRest = false;
-    for (const [name, buckets] of this.#groups) {
-      addBuckets(all, buckets);
-      if (shown.has(name) && name !== restName) continue;
+    for (const [name, gathered] of this.#groups) {
+      combine(all, gathered, ADDING);
+      if (shown.has(name)) continue;
       hasRest = true;
-      addBuckets(rest, buckets);
+      combine(rest, gathered, ADDING);
     }
     const none = this.#question.by.map(() => null);
     return {
-      groups: named.map((name) => this.#render(JSON.parse(name), this.#groups.get(name) ?? new Map())),
+      groups: named.map((name) => this.#render(JSON.parse(name), this.#groups.get(name) ?? newGathered())),
       rest: hasRest ? this.#render(none, rest) : null,
       total: this.#render([], all),
     };
   }
 
-  #tallyOf(name: string, bucket: number): Tally {
-    let buckets = this.#groups.get(name);
-    if (buckets === undefined) {
-      buckets = new Map();
-      this.#groups.set(name, buckets);
+  #groupOf(name: string): Gathered {
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      group = newGathered();
+      this.#groups.set(name, group);
     }
-    let tally = buckets.get(bucket);
-    if (tally === undefined) {
-      tally = newTally();
-      buckets.set(bucket, tally);
-    }
-    return tally;
+    return group;
+  }
+
+  /** Null: they are not asked for. */
+  #histogramsOf({ histograms }: Gathered, bucket: number): Histograms | null {
+    const { latencies } = this.#question;
+    if (latencies === 'none') return null;
+    return histogramsAt(histograms, latencies === 'sums' ? WHOLE : bucket);
   }
 
   #valueOf(one: Grouped, dimension: UsageDimension): string | null {
@@ -95,15 +135,72 @@ export class UsageGather {
     return one[dimension];
   }
 
-  #render(values: GroupValues, buckets: ReadonlyMap<number, Tally>): UsageGroup {
+  #render(values: GroupValues, { buckets, histograms }: Gathered): UsageGroup {
+    const whole = newHistograms();
+    for (const { latency, ttfb } of histograms.values()) {
+      addSlots(whole.latency, latency);
+      addSlots(whole.ttfb, ttfb);
+    }
     return {
       values,
-      sums: sumsOf(total(buckets)),
+      sums: sumsOf(total(buckets), whole),
       buckets: this.#question.buckets.map((_, index) => {
         const tally = buckets.get(index);
-        return tally === undefined ? null : sumsOf(tally);
+        return tally === undefined ? null : sumsOf(tally, histograms.get(index) ?? NO_HISTOGRAMS);
       }),
     };
+  }
+}
+
+/** The dearest first; of those that cost the same, the one with more calls. */
+export function chooseGroups(totals: ReadonlyMap<string, RankedSum>): readonly string[] {
+  return [...totals]
+    .map(([name, { units, left, requests }]) => ({ name, cost: moneyOf(units, left), requests }))
+    .sort((one, other) => {
+      if (one.cost !== other.cost) return one.cost > other.cost ? -1 : 1;
+      return other.requests - one.requests || (one.name < other.name ? -1 : 1);
+    })
+    .slice(0, GROUPS_MAX)
+    .map(({ name }) => name);
+}
+
+const NO_HISTOGRAMS = newHistograms();
+const ADDING = { tally: addTally, slots: addSlots } as const;
+const SUBTRACTING = { tally: subtractTally, slots: subtractSlots } as const;
+
+function newGathered(): Gathered {
+  return { buckets: new Map(), histograms: new Map() };
+}
+
+function tallyOf({ buckets }: Gathered, bucket: number): Tally {
+  let tally = buckets.get(bucket);
+  if (tally === undefined) {
+    tally = newTally();
+    buckets.set(bucket, tally);
+  }
+  return tally;
+}
+
+function histogramsAt(all: Map<number, Histograms>, at: number): Histograms {
+  let histograms = all.get(at);
+  if (histograms === undefined) {
+    histograms = newHistograms();
+    all.set(at, histograms);
+  }
+  return histograms;
+}
+
+/** A bucket in which no call is left is none. */
+function combine(to: Gathered, from: Gathered, { tally, slots }: typeof ADDING | typeof SUBTRACTING): void {
+  for (const [bucket, other] of from.buckets) {
+    const sum = tallyOf(to, bucket);
+    tally(sum, other);
+    if (rankedOf(sum).requests === 0) to.buckets.delete(bucket);
+  }
+  for (const [at, { latency, ttfb }] of from.histograms) {
+    const sum = histogramsAt(to.histograms, at);
+    slots(sum.latency, latency);
+    slots(sum.ttfb, ttfb);
   }
 }
 
@@ -111,12 +208,4 @@ function total(buckets: ReadonlyMap<number, Tally>): Tally {
   const sum = newTally();
   for (const tally of buckets.values()) addTally(sum, tally);
   return sum;
-}
-
-function addBuckets(to: Map<number, Tally>, from: ReadonlyMap<number, Tally>): void {
-  for (const [bucket, tally] of from) {
-    const sum = to.get(bucket) ?? newTally();
-    to.set(bucket, sum);
-    addTally(sum, tally);
-  }
 }

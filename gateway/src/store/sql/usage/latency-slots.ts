@@ -28,6 +28,11 @@ export function addSlots(slots: Slots, others: Slots): void {
   for (const [slot, count] of others) addToSlot(slots, slot, count);
 }
 
+/** Takes off what is in the other, which is a part of the one. */
+export function subtractSlots(slots: Slots, part: Slots): void {
+  for (const [slot, count] of part) addToSlot(slots, slot, -count);
+}
+
 /** A letter for each slot, then its count where that is not 1. Texts that are joined are a histogram of both. */
 export function renderSlots(slots: Slots): string {
   let text = '';

@@ -90,29 +90,6 @@ function spans(...all: readonly Span[]): Span[] {
   return all.filter(({ startMs, endMs }) => startMs < endMs);
 }
 
-/** A run of buckets of the same length, cut to a span. */
-export interface BucketRun extends Span {
-  readonly first: number;
-  readonly originMs: number;
-  readonly stepMs: number;
-}
-
-/** The runs of buckets that a span lies in: within one, a row's bucket is a division. */
-export function bucketRuns(buckets: readonly number[], { startMs, endMs }: Span): BucketRun[] {
-  const runs: BucketRun[] = [];
-  for (let index = 0; index < buckets.length; index++) {
-    const originMs = buckets[index] ?? 0;
-    const nextMs = buckets[index + 1] ?? Math.max(endMs, originMs + 1);
-    if (nextMs <= startMs || originMs >= endMs) continue;
-    const stepMs = nextMs - originMs;
-    const last = runs.at(-1);
-    const end = Math.min(nextMs, endMs);
-    if (last !== undefined && last.stepMs === stepMs) runs[runs.length - 1] = { ...last, endMs: end };
-    else runs.push({ first: index, originMs, stepMs, startMs: Math.max(startMs, originMs), endMs: end });
-  }
-  return runs;
-}
-
 /** The bucket that a moment lies in; the first one where it is before all. */
 export function bucketOf(buckets: readonly number[], atMs: number): number {
   let low = 0;

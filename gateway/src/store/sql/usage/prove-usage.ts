@@ -30,7 +30,18 @@ export function proveUsage(database: Database, question: ProofQuestion): UsagePr
   const deadline = startDeadline(timeMsMax * (1 - CHAIN_PART));
   const usage = readUsage(
     database,
-    { tenant, fromMs, toMs, timeZone, timeMsMax, condition: EVERY_CALL, buckets: [fromMs], by: [], owners: null },
+    {
+      tenant,
+      fromMs,
+      toMs,
+      timeZone,
+      timeMsMax,
+      condition: EVERY_CALL,
+      buckets: [fromMs],
+      by: [],
+      owners: null,
+      latencies: 'none',
+    },
     deadline,
   );
   const sums = sumUp(database, question, recordCondition(tenant, EVERY_CALL), deadline);

@@ -1,10 +1,11 @@
-/** Owns the queries over rolled-up rows: what each group had in a span, and its sums by bucket. */
+/** Owns the queries over rolled-up rows: which series there are, and the rows of a span as they stand. Grouping them is not done here. */
 import type { Database } from 'bun:sqlite';
-import type { CallCondition, UsageDimension, UsageTenant } from '../../usage-port.ts';
+import type { CallCondition, UsageTenant } from '../../usage-port.ts';
 import { type Parameter, seriesCondition } from './conditions.ts';
+import type { Grouped } from './gather-usage.ts';
 import type { Span } from './plan-spans.ts';
 import type { SumTable } from './sum-tables.ts';
-import { COUNTERS } from './tally.ts';
+import { COUNTERS, MONEY_UNIT } from './tally.ts';
 import type { SeriesKind } from './usage-series.ts';
 
 /** A part of the range in one table. */
@@ -19,143 +20,89 @@ export interface RolledQuestion {
   /** The account's number. */
   readonly account: number;
   readonly kind: SeriesKind;
-  readonly by: readonly UsageDimension[];
 }
 
-const SUMMED = [
-  ...COUNTERS.map((name) => `sum(${name})`),
-  'cast(sum(cost) AS TEXT)',
-  'cast(sum(savings) AS TEXT)',
-  "group_concat(latency, '')",
-  "group_concat(ttfb, '')",
-].join(', ');
+/** What is read of rows; null: of all the account's. */
+type SeriesIds = Iterable<number> | null;
 
-/** A member's calls are those of his keys. */
-const COLUMN_OF: Readonly<Record<UsageDimension, string>> = {
-  model: 'model',
-  provider: 'provider',
-  key: 'key_id',
-  member: 'key_id',
-  workspace: 'workspace',
-  end_user: 'end_user',
-  session: 'session',
-  protocol: 'protocol',
-};
+/** A row's money is read in two numbers, whole units and what is left: one would lose its last digits without a word. */
+const inUnits = (sum: string) => [`${sum} / ${MONEY_UNIT}`, `${sum} % ${MONEY_UNIT}`];
+const MEMBERS = [...COUNTERS, ...inUnits('cost'), ...inUnits('savings')];
+const TOTALS = [...COUNTERS.map((name) => `sum(${name})`), ...inUnits('sum(cost)'), ...inUnits('sum(savings)')];
 
-/** A group as its rows have it: a JSON list of the columns' values. */
-export type RowGroup = string;
+/** When a row begins, its series, then the sums as a Tally has them; with latencies, the two histograms after that. */
+export type RolledRow = readonly [startMs: number, series: number, ...sums: (number | string)[]];
 
-/** How many groups there ever were. */
-export function countGroups(database: Database, { tenant, condition, kind, by }: RolledQuestion): number {
+export const ROW_SUMS_AT = 2;
+
+/** Series with the number `fromId` or a higher one: they are numbered as they come. */
+export function readSeries(
+  database: Database,
+  { tenant, condition, kind }: RolledQuestion,
+  fromId: number,
+): readonly (Grouped & { readonly id: number })[] {
   const { sql, parameters } = seriesCondition(kind, tenant, condition);
-  const read = database.prepare<{ count: number }, Parameter[]>(
-    `SELECT count(DISTINCT ${groupSql(by)}) AS count FROM usage_series WHERE ${sql}`,
+  const read = database.prepare<Grouped & { readonly id: number }, Parameter[]>(
+    `SELECT id, workspace, key_id, model, provider, protocol, end_user, session FROM usage_series WHERE ${sql} AND id >= ?`,
   );
   try {
-    return read.get(...parameters)?.count ?? 0;
+    return read.all(...parameters, fromId);
   } finally {
     read.finalize();
   }
 }
 
-/**
- * Cost (decimal nano-USD) and calls of each group; with `also`, only of the dearest `count` and of those that it names: the
- * dearest of rows and records together are among them.
- */
-export function readGroupTotals(
+export function readRows(
   database: Database,
   question: RolledQuestion,
   part: RolledPart,
-  dearest: { readonly count: number; readonly also: readonly RowGroup[] } | null,
-): readonly (readonly [group: RowGroup, cost: string, requests: number])[] {
-  const name = groupSql(question.by);
-  const selected = `${name}, cast(sum(cost) AS TEXT), sum(requests)`;
-  const grouped = `GROUP BY ${columnsSql(question.by)}`;
-  if (dearest === null) return query(database, question, part, { selected, chosen: '', choice: [], grouped });
-  const { count, also } = dearest;
-  const first = `${grouped} ORDER BY sum(cost) DESC, sum(requests) DESC, 1 LIMIT ${count}`;
-  const top = query<[RowGroup, string, number]>(database, question, part, {
-    selected,
-    chosen: '',
-    choice: [],
-    grouped: first,
-  });
-  const known = new Set(top.map(([group]) => group));
-  const others = also.filter((group) => !known.has(group));
-  if (others.length === 0) return top;
-  const chosen = `AND ${name} IN (SELECT value FROM json_each(?))`;
-  const choice = [JSON.stringify(others)];
-  return [
-    ...top,
-    ...query<[RowGroup, string, number]>(database, question, part, { selected, chosen, choice, grouped }),
-  ];
+  series: SeriesIds,
+  withLatencies: boolean,
+): readonly RolledRow[] {
+  const histograms = withLatencies ? ['latency', 'ttfb'] : [];
+  return query(database, question, part, ['start_ms', 'series', ...MEMBERS, ...histograms], series, '');
 }
 
-/** Which groups: all (null), these, or all but these, which then come without a name. */
-export interface GroupChoice {
-  readonly groups: readonly RowGroup[];
-  readonly others: boolean;
-}
-
-/** Lists of: group (null of others), the value of `bucketSql`, and sums as `UsageGather.takeValues` takes them. */
-export function readSums(
+/** All series of the account together, a row for each beginning; their series is 0. */
+export function readRowTotals(
   database: Database,
   question: RolledQuestion,
   part: RolledPart,
-  bucketSql: string,
-  choice: GroupChoice | null,
-): readonly (readonly [group: RowGroup | null, bucket: number, ...sums: (string | number)[]])[] {
-  const group = groupSql(question.by);
-  const others = choice?.others ?? false;
-  const chosen = choice === null ? '' : `AND ${group} ${others ? 'NOT ' : ''}IN (SELECT value FROM json_each(?))`;
-  const columns = others || question.by.length === 0 ? '' : `, ${columnsSql(question.by)}`;
-  return query(database, question, part, {
-    selected: `${others ? 'NULL' : group}, ${bucketSql}, ${SUMMED}`,
-    chosen,
-    choice: choice === null ? [] : [JSON.stringify(choice.groups)],
-    // Buckets first: rows of days lie in their order, and only the rest is sorted.
-    grouped: `GROUP BY 2${columns}`,
-  });
+  withLatencies: boolean,
+): readonly RolledRow[] {
+  const histograms = withLatencies ? ["group_concat(latency, '')", "group_concat(ttfb, '')"] : [];
+  return query(database, question, part, ['start_ms', '0', ...TOTALS, ...histograms], null, 'GROUP BY start_ms');
 }
 
-function columnsSql(by: readonly UsageDimension[]): string {
-  return by.map((dimension) => `usage_series.${COLUMN_OF[dimension]}`).join(', ');
-}
-
-function groupSql(by: readonly UsageDimension[]): string {
-  return `json_array(${columnsSql(by)})`;
-}
-
-interface QueryText {
-  readonly selected: string;
-  /** A further condition, and its values. */
-  readonly chosen: string;
-  readonly choice: readonly Parameter[];
-  readonly grouped: string;
-}
-
-function query<Values extends readonly unknown[]>(
+/** What a ranking goes by: a row for each series and beginning, with its cost in units and what is left, and its calls. */
+export function readRowCosts(
   database: Database,
-  { tenant, condition, account, kind }: RolledQuestion,
+  question: RolledQuestion,
+  part: RolledPart,
+  series: SeriesIds,
+): readonly (readonly [series: number, units: number, left: number, requests: number])[] {
+  return query(database, question, part, ['series', ...inUnits('cost'), 'requests'], series, '');
+}
+
+function query<Row extends readonly (number | string)[]>(
+  database: Database,
+  { account, kind }: RolledQuestion,
   { table, span }: RolledPart,
-  { selected, chosen, choice, grouped }: QueryText,
-): readonly Values[] {
-  const { sql, parameters } = seriesCondition(kind, tenant, condition);
+  columns: readonly string[],
+  series: SeriesIds,
+  grouped: string,
+): readonly Row[] {
   const isCaller = table === 'usage_caller_day';
+  const among = series === null ? '' : 'AND series IN (SELECT value FROM json_each(?))';
   const read = database.prepare<unknown, Parameter[]>(
-    `SELECT ${selected} FROM ${table} r CROSS JOIN usage_series ON usage_series.id = r.series
-      WHERE r.account = ? ${isCaller ? 'AND r.kind = ?' : ''} AND start_ms >= ? AND start_ms < ? AND ${sql} ${chosen} ${grouped}`,
+    `SELECT ${columns.join(', ')} FROM ${table}
+      WHERE account = ? ${isCaller ? 'AND kind = ?' : ''} AND start_ms >= ? AND start_ms < ? ${among} ${grouped}`,
   );
   try {
     const { startMs, endMs } = span;
-    return read.values(
-      account,
-      ...(isCaller ? [kind] : []),
-      startMs,
-      endMs,
-      ...parameters,
-      ...choice,
-    ) as unknown as Values[];
+    const ids = series === null ? [] : [JSON.stringify([...series])];
+    // The statement's columns are those of the row's type.
+    return read.values(account, ...(isCaller ? [kind] : []), startMs, endMs, ...ids) as unknown as Row[];
   } finally {
     read.finalize();
   }

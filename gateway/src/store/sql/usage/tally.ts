@@ -5,7 +5,7 @@ import { type Price, parsePriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import type { UsageSums } from '../../usage-port.ts';
 import { outcomeOf } from './call-outcome.ts';
-import { addSlots, addSlotText, percentilesMs, renderDuration, type Slots } from './latency-slots.ts';
+import { addSlotText, percentilesMs, renderDuration, type Slots } from './latency-slots.ts';
 
 /** The counters of a row, in the order of its columns. */
 export const COUNTERS = [
@@ -22,11 +22,19 @@ export const COUNTERS = [
   'reasoning',
 ] as const;
 
-export interface Tally {
-  /** As COUNTERS. */
-  readonly counts: number[];
-  cost: bigint;
-  savings: bigint;
+/** Money is kept in two numbers, whole units of so many nano-USD and what is left: exact, and quicker than a bigint for each row. */
+export const MONEY_UNIT = 1_000_000_000;
+
+/** Counters as COUNTERS, then cost and savings, each in units and what is left. */
+export type Tally = number[];
+
+const COST_AT = COUNTERS.length;
+const SAVINGS_AT = COST_AT + 2;
+const TALLY_LENGTH = SAVINGS_AT + 2;
+/** Before it is as much as a number can hold exactly, what is left is made units of. */
+const LEFT_MAX = 2 ** 52;
+
+export interface Histograms {
   readonly latency: Slots;
   readonly ttfb: Slots;
 }
@@ -65,7 +73,11 @@ export const SUMMED_COLUMNS = `request_id, at_ms, call_record.account, workspace
   cast(cost_nano_usd AS TEXT) AS cost, ttfb_ms, duration_ms`;
 
 export function newTally(): Tally {
-  return { counts: COUNTERS.map(() => 0), cost: 0n, savings: 0n, latency: new Map(), ttfb: new Map() };
+  return new Array<number>(TALLY_LENGTH).fill(0);
+}
+
+export function newHistograms(): Histograms {
+  return { latency: new Map(), ttfb: new Map() };
 }
 
 /** What one record adds to every sum that it belongs to. */
@@ -101,20 +113,18 @@ export function shareOf(record: SummedRecord): RecordShare {
   };
 }
 
-export function addShare(tally: Tally, { counts, cost, savings, latency, ttfb }: RecordShare): void {
-  addCounts(tally.counts, counts);
-  tally.cost += cost;
-  tally.savings += savings;
-  addSlotText(tally.latency, latency);
-  addSlotText(tally.ttfb, ttfb);
+export function addShare(tally: Tally, { counts, cost, savings }: RecordShare): void {
+  addCounts(tally, counts);
+  addMoney(tally, COST_AT, cost);
+  addMoney(tally, SAVINGS_AT, savings);
 }
 
-export function addTally(tally: Tally, other: Tally): void {
-  addCounts(tally.counts, other.counts);
-  tally.cost += other.cost;
-  tally.savings += other.savings;
-  addSlots(tally.latency, other.latency);
-  addSlots(tally.ttfb, other.ttfb);
+function addMoney(tally: Tally, at: number, amount: bigint): void {
+  if (amount === 0n) return;
+  const unit = BigInt(MONEY_UNIT);
+  tally[at] = (tally[at] ?? 0) + Number(amount / unit);
+  tally[at + 1] = (tally[at + 1] ?? 0) + Number(amount % unit);
+  carry(tally);
 }
 
 /** Adds one list to the other, place by place. */
@@ -122,19 +132,61 @@ export function addCounts(to: number[], from: readonly number[]): void {
   for (let index = 0; index < from.length; index++) to[index] = (to[index] ?? 0) + (from[index] ?? 0);
 }
 
-/** Adds a row from its first counter on: COUNTERS, cost and savings as decimal text, the two histograms. */
-export function addValues(tally: Tally, values: readonly (string | number)[]): void {
-  const { counts } = tally;
-  const { length } = COUNTERS;
-  for (let index = 0; index < length; index++) counts[index] = (counts[index] ?? 0) + Number(values[index]);
-  tally.cost += BigInt(values[length] ?? 0);
-  tally.savings += BigInt(values[length + 1] ?? 0);
-  addSlotText(tally.latency, String(values[length + 2]));
-  addSlotText(tally.ttfb, String(values[length + 3]));
+export function addTally(tally: Tally, other: Tally): void {
+  addCounts(tally, other);
+  carry(tally);
 }
 
-export function sumsOf({ counts, cost, savings, latency, ttfb }: Tally): UsageSums {
-  const at = (name: (typeof COUNTERS)[number]) => counts[COUNTERS.indexOf(name)] ?? 0;
+export function subtractTally(tally: Tally, other: Tally): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) - (other[index] ?? 0);
+  carry(tally);
+}
+
+/** Adds what a row has from `first` on: as a Tally, in the same order. */
+export function addRow(tally: Tally, row: readonly (string | number)[], first: number): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) {
+    tally[index] = (tally[index] ?? 0) + (row[first + index] as number);
+  }
+  carry(tally);
+}
+
+/** Adds the two histograms that stand behind a row's sums. */
+export function addRowHistograms(
+  { latency, ttfb }: Histograms,
+  row: readonly (string | number)[],
+  first: number,
+): void {
+  addSlotText(latency, String(row[first + TALLY_LENGTH]));
+  addSlotText(ttfb, String(row[first + TALLY_LENGTH + 1]));
+}
+
+function carry(tally: Tally): void {
+  for (const at of [COST_AT, SAVINGS_AT]) {
+    const left = tally[at + 1] ?? 0;
+    if (left < LEFT_MAX && left > -LEFT_MAX) continue;
+    tally[at] = (tally[at] ?? 0) + Math.trunc(left / MONEY_UNIT);
+    tally[at + 1] = left % MONEY_UNIT;
+  }
+}
+
+/** What a ranking goes by. */
+export interface RankedSum {
+  readonly units: number;
+  readonly left: number;
+  readonly requests: number;
+}
+
+export function rankedOf(tally: Tally): RankedSum {
+  return { units: tally[COST_AT] ?? 0, left: tally[COST_AT + 1] ?? 0, requests: tally[0] ?? 0 };
+}
+
+export function moneyOf(units: number, left: number): bigint {
+  return BigInt(units) * BigInt(MONEY_UNIT) + BigInt(left);
+}
+
+export function sumsOf(tally: Tally, { latency, ttfb }: Histograms): UsageSums {
+  const at = (name: (typeof COUNTERS)[number]) => tally[COUNTERS.indexOf(name)] ?? 0;
+  const money = (first: number) => moneyOf(tally[first] ?? 0, tally[first + 1] ?? 0);
   const [latencyP50Ms = null, latencyP95Ms = null] = percentilesMs(latency, [0.5, 0.95]);
   const [ttfbP50Ms = null, ttfbP95Ms = null] = percentilesMs(ttfb, [0.5, 0.95]);
   return {
@@ -149,8 +201,8 @@ export function sumsOf({ counts, cost, savings, latency, ttfb }: Tally): UsageSu
     cache_write_1h: at('cache_write_1h'),
     output: at('output'),
     reasoning: at('reasoning'),
-    cost,
-    cacheSavings: savings,
+    cost: money(COST_AT),
+    cacheSavings: money(SAVINGS_AT),
     latencyP50Ms,
     latencyP95Ms,
     ttfbP50Ms,

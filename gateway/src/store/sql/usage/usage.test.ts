@@ -117,6 +117,7 @@ function questionOf(changes: Partial<UsageQuestion>): UsageQuestion {
     timeZone: 'UTC',
     by: [],
     owners: null,
+    latencies: 'buckets',
     timeMsMax: 10_000,
     ...changes,
   };
