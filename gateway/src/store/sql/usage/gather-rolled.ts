@@ -39,14 +39,14 @@ function takeAll(database: Database, { question, rolled, parts, deadline, gather
   const withLatencies = question.latencies !== 'none';
   const take = takerOf(question, gather);
   if (question.by.length === 0 && !isNarrow(rolled)) {
-    const whole = gather.nameOf(NOTHING);
+    const whole = gather.nameOfValues([]);
     for (const part of parts) {
       for (const row of readRowTotals(database, rolled, part, withLatencies)) take(whole, row);
       deadline.check();
     }
     return;
   }
-  const names = namesOf(database, rolled, gather, 0);
+  const names = namesOf(database, { question, rolled, gather }, 0);
   const ids = isNarrow(rolled) ? names.keys().toArray() : null;
   for (const part of parts) {
     for (const row of readRows(database, rolled, part, ids, withLatencies)) take(names.get(row[1]), row);
@@ -85,7 +85,7 @@ function takeDearest(database: Database, { question, rolled, parts, deadline, ga
 }
 
 /** The name of each series' group, and what rows and records have of each group. */
-function rank(database: Database, { rolled, parts, deadline, gather }: Rolling) {
+function rank(database: Database, { question, rolled, parts, deadline, gather }: Rolling) {
   const costs = new Map<number, { units: number; left: number; requests: number }>();
   let first = Number.POSITIVE_INFINITY;
   for (const part of parts) {
@@ -103,7 +103,7 @@ function rank(database: Database, { rolled, parts, deadline, gather }: Rolling) 
     deadline.check();
   }
   const totals = gather.totals();
-  const names = namesOf(database, rolled, gather, Number.isFinite(first) ? first : 0);
+  const names = namesOf(database, { question, rolled, gather }, Number.isFinite(first) ? first : 0);
   for (const [id, name] of names) {
     const cost = costs.get(id);
     if (cost === undefined) continue;
@@ -118,8 +118,16 @@ function rank(database: Database, { rolled, parts, deadline, gather }: Rolling) 
   return { names, totals };
 }
 
-function namesOf(database: Database, rolled: RolledQuestion, gather: UsageGather, fromId: number): Map<number, string> {
-  return new Map(readSeries(database, rolled, fromId).map((series) => [series.id, gather.nameOf(series)]));
+function namesOf(
+  database: Database,
+  { question, rolled, gather }: Pick<Rolling, 'question' | 'rolled' | 'gather'>,
+  fromId: number,
+): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const [id, ...values] of readSeries(database, rolled, question.by, fromId)) {
+    names.set(id, gather.nameOfValues(values));
+  }
+  return names;
 }
 
 /** Adds a row to a group's bucket; a row of a series that has no name is none of those asked for. */
@@ -140,13 +148,3 @@ function takerOf({ buckets }: UsageQuestion, gather: UsageGather) {
 function isNarrow({ tenant, condition }: RolledQuestion): boolean {
   return tenant.workspaces !== null || Object.values(condition).some((value) => value !== null);
 }
-
-const NOTHING = {
-  workspace: '',
-  key_id: null,
-  model: null,
-  provider: null,
-  protocol: '',
-  end_user: null,
-  session: null,
-};

@@ -23,11 +23,6 @@ import {
 
 export type GroupValues = readonly (string | null)[];
 
-/** What groups are made by: members of a record and of a series alike. */
-export type Grouped = Pick<SummedRecord, 'workspace' | 'model' | 'provider' | 'protocol' | 'end_user' | 'session'> & {
-  readonly key_id: string | null;
-};
-
 export const GROUPS_MAX = 100;
 /** Under which groups beyond those to show are taken. No group has this name: they are JSON lists. */
 export const REST = 'rest';
@@ -48,13 +43,19 @@ export class UsageGather {
     this.#question = question;
   }
 
-  /** The name of a group. */
-  nameOf(one: Grouped): string {
-    return JSON.stringify(this.#question.by.map((dimension) => this.#valueOf(one, dimension)));
+  /** The name of a group, by its values of the dimensions; of a member, by that of his key. */
+  nameOfValues(values: readonly (string | null)[]): string {
+    const { by, owners } = this.#question;
+    if (!by.includes('member')) return JSON.stringify(values);
+    return JSON.stringify(
+      values.map((value, index) => (by[index] === 'member' && value !== null ? (owners?.[value] ?? null) : value)),
+    );
   }
 
   takeRecord(record: SummedRecord): void {
-    const group = this.#groupOf(this.nameOf(record));
+    const group = this.#groupOf(
+      this.nameOfValues(this.#question.by.map((dimension) => dimensionOf(record, dimension))),
+    );
     const bucket = bucketOf(this.#question.buckets, record.at_ms);
     const share = shareOf(record);
     addShare(tallyOf(group, bucket), share);
@@ -129,12 +130,6 @@ export class UsageGather {
     return histogramsAt(histograms, latencies === 'sums' ? WHOLE : bucket);
   }
 
-  #valueOf(one: Grouped, dimension: UsageDimension): string | null {
-    if (dimension === 'key') return one.key_id;
-    if (dimension === 'member') return one.key_id === null ? null : (this.#question.owners?.[one.key_id] ?? null);
-    return one[dimension];
-  }
-
   #render(values: GroupValues, { buckets, histograms }: Gathered): UsageGroup {
     const whole = newHistograms();
     for (const { latency, ttfb } of histograms.values()) {
@@ -150,6 +145,10 @@ export class UsageGather {
       }),
     };
   }
+}
+
+function dimensionOf(record: SummedRecord, dimension: UsageDimension): string | null {
+  return record[dimension === 'key' || dimension === 'member' ? 'key_id' : dimension];
 }
 
 /** The dearest first; of those that cost the same, the one with more calls. */

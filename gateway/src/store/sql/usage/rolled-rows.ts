@@ -1,8 +1,7 @@
 /** Owns the queries over rolled-up rows: which series there are, and the rows of a span as they stand. Grouping them is not done here. */
 import type { Database } from 'bun:sqlite';
-import type { CallCondition, UsageTenant } from '../../usage-port.ts';
+import type { CallCondition, UsageDimension, UsageTenant } from '../../usage-port.ts';
 import { type Parameter, seriesCondition } from './conditions.ts';
-import type { Grouped } from './gather-usage.ts';
 import type { Span } from './plan-spans.ts';
 import type { SumTable } from './sum-tables.ts';
 import { COUNTERS, MONEY_UNIT } from './tally.ts';
@@ -35,18 +34,24 @@ export type RolledRow = readonly [startMs: number, series: number, ...sums: (num
 
 export const ROW_SUMS_AT = 2;
 
+/** A series of the rows, with its values of the dimensions that are asked for; a member's are those of his keys. */
+export type SeriesRow = readonly [id: number, ...values: (string | null)[]];
+
 /** Series with the number `fromId` or a higher one: they are numbered as they come. */
 export function readSeries(
   database: Database,
   { tenant, condition, kind }: RolledQuestion,
+  by: readonly UsageDimension[],
   fromId: number,
-): readonly (Grouped & { readonly id: number })[] {
+): readonly SeriesRow[] {
   const { sql, parameters } = seriesCondition(kind, tenant, condition);
-  const read = database.prepare<Grouped & { readonly id: number }, Parameter[]>(
-    `SELECT id, workspace, key_id, model, provider, protocol, end_user, session FROM usage_series WHERE ${sql} AND id >= ?`,
+  const columns = by.map((dimension) => (dimension === 'key' || dimension === 'member' ? 'key_id' : dimension));
+  const read = database.prepare<unknown, Parameter[]>(
+    `SELECT ${['id', ...columns].join(', ')} FROM usage_series WHERE ${sql} AND id >= ?`,
   );
   try {
-    return read.all(...parameters, fromId);
+    // The statement's columns are those of the row's type.
+    return read.values(...parameters, fromId) as unknown as SeriesRow[];
   } finally {
     read.finalize();
   }
