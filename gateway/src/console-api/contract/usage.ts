@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { id, nanoUsd, type RouteTable, time } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
+const METRICS = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttfb', 'cache_savings'] as const;
 const dimension = z.enum(DIMENSIONS);
 
 /**
