@@ -26,6 +26,7 @@ import {
   DIMENSION_WORDS,
   type Dimension,
   filtersOf,
+  readMetric,
   readWishes,
   type UsageWishes,
   usageQuery,
@@ -54,7 +55,10 @@ export default function UsagePage() {
   const query = usageQuery(wishes, search);
   const usage = useReply(
     'GET /accounts/{account}/usage',
-    { path: { account }, query: { ...query, compare: wishes.isCompared ? 'before' : 'none' } },
+    {
+      path: { account },
+      query: { ...query, metric: readMetric(wishes.metric), compare: wishes.isCompared ? 'before' : 'none' },
+    },
     { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
   );
   const csv = addressOf('GET /accounts/{account}/usage.csv', { path: { account }, query }).url;

@@ -58,6 +58,12 @@ function isProtocol(text: string | undefined): boolean {
   return text === 'chat' || text === 'messages';
 }
 
+/** What the gateway is told of the metric. All that are no times of calls are one to it, so that changing between them asks nothing. */
+export function readMetric(metric: MetricName): Query<'GET /accounts/{account}/usage'>['metric'] {
+  if (metric === 'latency') return 'latency';
+  return metric === 'ttft' ? 'ttfb' : 'cost';
+}
+
 /** The query of the wishes; the file takes the same, less the comparison. */
 export function usageQuery(wishes: UsageWishes, search: Search): Query<'GET /accounts/{account}/usage.csv'> {
   return {

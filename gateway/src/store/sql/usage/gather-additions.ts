@@ -1,39 +1,14 @@
 /** Owns what the records of a step add to each row of the rolled-up tables, before any of it is written. */
 import { QUARTER_MS } from './plan-spans.ts';
+import { type Addition, rowNumber, type SumTable } from './sum-tables.ts';
 import { addCounts, type SummedRecord, shareOf } from './tally.ts';
 import type { UsageAccounts } from './usage-accounts.ts';
-import type { SeriesBook, SeriesKind } from './usage-series.ts';
-
-export type SumTable = 'usage_quarter' | 'usage_day' | 'usage_caller_day';
-
-/** What is added to one row. */
-export interface Addition {
-  readonly table: SumTable;
-  readonly account: number;
-  readonly kind: SeriesKind;
-  readonly series: number;
-  readonly startMs: number;
-  /** As COUNTERS. */
-  readonly counts: number[];
-  cost: bigint;
-  savings: bigint;
-  /** Histograms, as `latency-slots.ts` writes them. */
-  latency: string;
-  ttfb: string;
-}
+import type { SeriesBook } from './usage-series.ts';
 
 export interface Additions {
   take(record: SummedRecord): void;
   count(): number;
   all(): Iterable<Addition>;
-}
-
-/** More quarters of an hour than there are until the year 2089. */
-const QUARTERS_MAX = 2 ** 22;
-
-/** A number for a row of one table: series are fewer than 2^31, and every zone's days begin with a quarter of an hour. */
-export function rowNumber(series: number, startMs: number): number {
-  return series * QUARTERS_MAX + startMs / QUARTER_MS;
 }
 
 export function gatherAdditions(series: SeriesBook, accounts: UsageAccounts): Additions {

@@ -9,6 +9,7 @@ import {
   addShare,
   addTally,
   type Histograms,
+  MONEY_UNIT,
   moneyOf,
   newHistograms,
   newTally,
@@ -151,9 +152,15 @@ function dimensionOf(record: SummedRecord, dimension: UsageDimension): string | 
   return record[dimension === 'key' || dimension === 'member' ? 'key_id' : dimension];
 }
 
-/** The dearest first; of those that cost the same, the one with more calls. */
+/** The dearest first; of those that cost the same, the one with more calls. Of many groups only those that can be among them are sorted. */
 export function chooseGroups(totals: ReadonlyMap<string, RankedSum>): readonly string[] {
+  const rounded = ({ units, left }: RankedSum) => units * MONEY_UNIT + left;
+  const costs = Float64Array.from(totals.size > GROUPS_MAX ? totals.values().map(rounded) : []).sort();
+  const hundredth = costs.at(-GROUPS_MAX) ?? 0;
+  // Lower by more than rounding can make of it.
+  const least = totals.size > GROUPS_MAX ? hundredth - Math.abs(hundredth) * 1e-12 : Number.NEGATIVE_INFINITY;
   return [...totals]
+    .filter(([, total]) => rounded(total) >= least)
     .map(([name, { units, left, requests }]) => ({ name, cost: moneyOf(units, left), requests }))
     .sort((one, other) => {
       if (one.cost !== other.cost) return one.cost > other.cost ? -1 : 1;

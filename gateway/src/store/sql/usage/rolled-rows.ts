@@ -2,8 +2,8 @@
 import type { Database } from 'bun:sqlite';
 import type { CallCondition, UsageDimension, UsageTenant } from '../../usage-port.ts';
 import { type Parameter, seriesCondition } from './conditions.ts';
-import type { SumTable } from './gather-additions.ts';
 import type { Span } from './plan-spans.ts';
+import type { SumTable } from './sum-tables.ts';
 import { COUNTERS, MONEY_UNIT } from './tally.ts';
 import type { SeriesKind } from './usage-series.ts';
 

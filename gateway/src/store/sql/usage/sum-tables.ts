@@ -1,8 +1,27 @@
 /** Owns adding sums to the rows of the rolled-up tables. */
 import type { Database } from 'bun:sqlite';
-import { type Addition, rowNumber, type SumTable } from './gather-additions.ts';
 import { addSlotText, renderSlots, type Slots } from './latency-slots.ts';
+import { QUARTER_MS } from './plan-spans.ts';
 import { COUNTERS } from './tally.ts';
+import type { SeriesKind } from './usage-series.ts';
+
+export type SumTable = 'usage_quarter' | 'usage_day' | 'usage_caller_day';
+
+/** What is added to one row. */
+export interface Addition {
+  readonly table: SumTable;
+  readonly account: number;
+  readonly kind: SeriesKind;
+  readonly series: number;
+  readonly startMs: number;
+  /** As COUNTERS. */
+  readonly counts: number[];
+  cost: bigint;
+  savings: bigint;
+  /** Histograms, as `latency-slots.ts` writes them. */
+  latency: string;
+  ttfb: string;
+}
 
 export interface SumTables {
   add(addition: Addition): void;
@@ -21,6 +40,14 @@ const KEYS = {
 const LETTERS_MAX = 256;
 /** Rows whose letters are counted; beyond it they are counted anew. */
 const COUNTED_MAX = 50_000;
+
+/** More quarters of an hour than there are until the year 2089. */
+const QUARTERS_MAX = 2 ** 22;
+
+/** A number for a row of one table: series are fewer than 2^31, and every zone's days begin with a quarter of an hour. */
+export function rowNumber(series: number, startMs: number): number {
+  return series * QUARTERS_MAX + startMs / QUARTER_MS;
+}
 
 type Value = string | number | bigint;
 
