@@ -1,7 +1,15 @@
 /** Checks that WebAuthn's bytes and its JSON become each other; no browser is asked. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { creationOptions, credentialJson, fromBase64Url, requestOptions, toBase64Url } from './web-authn.ts';
+import {
+  creationOptions,
+  fromBase64Url,
+  madeJson,
+  PasskeyFailure,
+  requestOptions,
+  signedJson,
+  toBase64Url,
+} from './web-authn.ts';
 
 const bytes = (...values: number[]): ArrayBuffer => Uint8Array.from(values).buffer;
 
@@ -26,54 +34,48 @@ describe('messages of WebAuthn', () => {
       challenge: 'AQI',
       rp: { id: 'gw.example', name: 'Tollgate' },
       user: { id: 'Aw', name: 'ada@example.com', displayName: 'Ada' },
-      excludeCredentials: [{ id: 'BA', type: 'public-key', transports: ['internal'] }],
+      pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+      timeout: 300_000,
+      attestation: 'none',
+      excludeCredentials: [{ id: 'BA', type: 'public-key' }],
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
     });
     expect([...(options.challenge as Uint8Array)]).toEqual([1, 2]);
     expect([...(options.user.id as Uint8Array)]).toEqual([3]);
     expect(options.user.displayName).toBe('Ada');
     expect(options.rp.id).toBe('gw.example');
-    expect(options.excludeCredentials).toEqual([
-      { id: Uint8Array.from([4]), type: 'public-key', transports: ['internal'] },
-    ]);
+    expect(options.excludeCredentials).toEqual([{ id: Uint8Array.from([4]), type: 'public-key' }]);
+    expect(options.authenticatorSelection?.userVerification).toBe('required');
   });
-  test('options without a list of credentials are those of any passkey', () => {
-    expect(requestOptions({ challenge: 'AQ' }).allowCredentials).toEqual([]);
+  test('the options to sign in ask for any passkey of the host, unlocked', () => {
+    const options = requestOptions({ challenge: 'AQ', rpId: 'gw.example', timeout: 1, userVerification: 'required' });
+    expect(options).toEqual({
+      challenge: Uint8Array.from([1]),
+      rpId: 'gw.example',
+      timeout: 1,
+      userVerification: 'required',
+    });
   });
   test('a new passkey is told with its attestation', () => {
     const credential = {
       id: 'AQ',
-      rawId: bytes(1),
-      type: 'public-key',
-      authenticatorAttachment: 'platform',
-      getClientExtensionResults: () => ({ credProps: { rk: true } }),
-      response: {
-        clientDataJSON: bytes(2),
-        attestationObject: bytes(3),
-        getTransports: () => ['internal'],
-      },
+      response: { clientDataJSON: bytes(2), attestationObject: bytes(3) },
     } as unknown as PublicKeyCredential;
-    expect(credentialJson(credential)).toEqual({
+    expect(madeJson(credential)).toEqual({
       id: 'AQ',
-      rawId: 'AQ',
       type: 'public-key',
-      authenticatorAttachment: 'platform',
-      clientExtensionResults: { credProps: { rk: true } },
-      response: { clientDataJSON: 'Ag', attestationObject: 'Aw', transports: ['internal'] },
+      response: { clientDataJSON: 'Ag', attestationObject: 'Aw' },
     });
   });
-  test('a sign-in is told with its signature, and without a user handle where there is none', () => {
-    const credential = {
+  test('a sign-in is told with its signature and whose it is; without the latter it is none', () => {
+    const response = { clientDataJSON: bytes(2), authenticatorData: bytes(4), signature: bytes(5) };
+    const signed = (userHandle: ArrayBuffer | null) =>
+      signedJson({ id: 'AQ', response: { ...response, userHandle } } as unknown as PublicKeyCredential);
+    expect(signed(bytes(6))).toEqual({
       id: 'AQ',
-      rawId: bytes(1),
       type: 'public-key',
-      authenticatorAttachment: null,
-      getClientExtensionResults: () => ({}),
-      response: { clientDataJSON: bytes(2), authenticatorData: bytes(4), signature: bytes(5), userHandle: null },
-    } as unknown as PublicKeyCredential;
-    expect(credentialJson(credential).response).toEqual({
-      clientDataJSON: 'Ag',
-      authenticatorData: 'BA',
-      signature: 'BQ',
+      response: { clientDataJSON: 'Ag', authenticatorData: 'BA', signature: 'BQ', userHandle: 'Bg' },
     });
+    expect(() => signed(null)).toThrow(PasskeyFailure);
   });
 });

@@ -2,9 +2,12 @@
  * Owns the talk with the browser about passkeys: the API's JSON on one side, `navigator.credentials` with its bytes on the
  * other. Bytes are base64url without padding, as WebAuthn's JSON forms have them (Level 3, 5.1.8–5.1.9).
  */
+import type { Body, Reply } from '../../../gateway/src/console-api/contract.ts';
 
-/** A WebAuthn message as the API takes and gives it. */
-export type WebAuthnJson = Readonly<Record<string, unknown>>;
+type MakeOptions = Reply<'POST /me/passkeys/options'>;
+type MadePasskey = Body<'POST /me/passkeys'>['response'];
+type SignOptions = Reply<'POST /sign-in/passkey/options'>;
+type SignedByPasskey = Body<'POST /sign-in/passkey'>['response'];
 
 /** What the browser or the person did not do, in words that can be shown. */
 export class PasskeyFailure extends Error {}
@@ -14,15 +17,15 @@ export function canUsePasskeys(): boolean {
 }
 
 /** Has the browser make a passkey. @throws PasskeyFailure */
-export async function makePasskey(options: WebAuthnJson): Promise<WebAuthnJson> {
+export async function makePasskey(options: MakeOptions): Promise<MadePasskey> {
   const credential = await orFailure(navigator.credentials.create({ publicKey: creationOptions(options) }));
-  return credentialJson(credential);
+  return madeJson(credential);
 }
 
 /** Has the browser sign in by a passkey. @throws PasskeyFailure */
-export async function askPasskey(options: WebAuthnJson): Promise<WebAuthnJson> {
+export async function askPasskey(options: SignOptions): Promise<SignedByPasskey> {
   const credential = await orFailure(navigator.credentials.get({ publicKey: requestOptions(options) }));
-  return credentialJson(credential);
+  return signedJson(credential);
 }
 
 async function orFailure(asked: Promise<Credential | null>): Promise<PublicKeyCredential> {
@@ -49,63 +52,42 @@ function reasonOf(cause: unknown): string {
   }
 }
 
-export function creationOptions(json: WebAuthnJson): PublicKeyCredentialCreationOptions {
-  const { challenge, user, excludeCredentials } = json as {
-    challenge: string;
-    user: { id: string };
-    excludeCredentials?: readonly { id: string }[];
+export function creationOptions(json: MakeOptions): PublicKeyCredentialCreationOptions {
+  return {
+    ...json,
+    challenge: fromBase64Url(json.challenge),
+    user: { ...json.user, id: fromBase64Url(json.user.id) },
+    excludeCredentials: json.excludeCredentials.map((one) => ({ ...one, id: fromBase64Url(one.id) })),
   };
-  return {
-    ...json,
-    challenge: fromBase64Url(challenge),
-    user: { ...user, id: fromBase64Url(user.id) },
-    excludeCredentials: (excludeCredentials ?? []).map(withBytes),
-  } as unknown as PublicKeyCredentialCreationOptions;
 }
 
-export function requestOptions(json: WebAuthnJson): PublicKeyCredentialRequestOptions {
-  const { challenge, allowCredentials } = json as { challenge: string; allowCredentials?: readonly { id: string }[] };
-  return {
-    ...json,
-    challenge: fromBase64Url(challenge),
-    allowCredentials: (allowCredentials ?? []).map(withBytes),
-  } as unknown as PublicKeyCredentialRequestOptions;
-}
-
-function withBytes(descriptor: { readonly id: string }) {
-  return { ...descriptor, id: fromBase64Url(descriptor.id) };
+export function requestOptions(json: SignOptions): PublicKeyCredentialRequestOptions {
+  return { ...json, challenge: fromBase64Url(json.challenge) };
 }
 
 /** What the browser made, with its bytes as text. */
-export function credentialJson(credential: PublicKeyCredential): WebAuthnJson {
-  const { response } = credential;
+export function madeJson({ id, response }: PublicKeyCredential): MadePasskey {
+  const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
   return {
-    id: credential.id,
-    rawId: toBase64Url(credential.rawId),
-    type: credential.type,
-    authenticatorAttachment: credential.authenticatorAttachment ?? undefined,
-    clientExtensionResults: credential.getClientExtensionResults(),
+    id,
+    type: 'public-key',
+    response: { clientDataJSON: toBase64Url(clientDataJSON), attestationObject: toBase64Url(attestationObject) },
+  };
+}
+
+/** What the browser had signed, with its bytes as text. @throws PasskeyFailure */
+export function signedJson({ id, response }: PublicKeyCredential): SignedByPasskey {
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
+  if (userHandle === null) throw new PasskeyFailure('The passkey does not say whose it is. Use another one.');
+  return {
+    id,
+    type: 'public-key',
     response: {
-      clientDataJSON: toBase64Url(response.clientDataJSON),
-      ...('attestationObject' in response
-        ? attestationJson(response as AuthenticatorAttestationResponse)
-        : assertionJson(response as AuthenticatorAssertionResponse)),
+      clientDataJSON: toBase64Url(clientDataJSON),
+      authenticatorData: toBase64Url(authenticatorData),
+      signature: toBase64Url(signature),
+      userHandle: toBase64Url(userHandle),
     },
-  };
-}
-
-function attestationJson(response: AuthenticatorAttestationResponse): WebAuthnJson {
-  return {
-    attestationObject: toBase64Url(response.attestationObject),
-    transports: response.getTransports?.() ?? [],
-  };
-}
-
-function assertionJson(response: AuthenticatorAssertionResponse): WebAuthnJson {
-  return {
-    authenticatorData: toBase64Url(response.authenticatorData),
-    signature: toBase64Url(response.signature),
-    ...(response.userHandle === null ? {} : { userHandle: toBase64Url(response.userHandle) }),
   };
 }
 

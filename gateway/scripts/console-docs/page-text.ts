@@ -11,6 +11,16 @@ The first start prints a link, \`/app/setup?token=…\`. It works once and for 1
 as nobody has used any. Whoever opens it becomes the owner of the account \`default\`, and invites the others on the page of
 members. Nobody can sign up by himself.
 
+## Passkeys
+
+Whoever has come in adds a passkey on the page of his account, after his password: a fingerprint, face, PIN or security key then
+signs him in, without e-mail, password or second factor. Only authenticators that ask for one of these are taken. The page lists
+when each was added and last used. Removing one ends no session; the last way in cannot be removed.
+
+A passkey belongs to the host of \`server.public_url\`, or of the address that the console was opened at where that is not set. It takes
+https and a host name, or \`http://localhost:8080\` on the machine itself: at \`http://127.0.0.1:8080\` there are none, and none moves
+along when the host changes.
+
 ## Without it
 
 \`server: { console: off }\` in the configuration: nothing below \`/app\` is served or built, and neither is \`/status\`, which is a page

@@ -9,6 +9,7 @@ import { meHandlers } from '../console-api/me.ts';
 import { memberHandlers } from '../console-api/members.ts';
 import type { ModelDesk } from '../console-api/model-desk.ts';
 import { modelHandlers } from '../console-api/models.ts';
+import { passkeyHandlers } from '../console-api/passkeys.ts';
 import type { PeopleParts } from '../console-api/people-parts.ts';
 import { policyHandlers } from '../console-api/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy-parts.ts';
@@ -66,6 +67,7 @@ export function openConsole({
       ...setUpHandlers(people),
       ...signInHandlers(people),
       ...meHandlers(people),
+      ...passkeyHandlers(people),
       ...invitationHandlers(people),
       ...memberHandlers(people),
       ...homeHandlers(usageParts),

@@ -10,8 +10,12 @@ import { createAttempts } from '../people/attempts.ts';
 import { createAuthEngines } from '../people/auth-engines.ts';
 import { deriveAuthSecret } from '../people/auth-secret.ts';
 import { createCredentials } from '../people/credentials.ts';
+import { createFreshProof } from '../people/fresh-proof.ts';
 import { createInvitations } from '../people/invitations.ts';
 import { bindPerson, createMembers } from '../people/members.ts';
+import { createPasskeyChallenges } from '../people/passkey-challenges.ts';
+import { createPasskeyProof } from '../people/passkey-proof.ts';
+import { createPasskeys } from '../people/passkeys.ts';
 import type { TakeNote } from '../people/people-note.ts';
 import { createPersonNames } from '../people/person-names.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
@@ -47,6 +51,10 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const sessions = createSessions({ people, secret, nowMs, onFault });
   const publicUrl = () => config().server.publicUrl;
   const engines = createAuthEngines({ people, secret, services, publicUrl, nowMs, onWords });
+  const challenges = createPasskeyChallenges(nowMs);
+  const passkeyProof = createPasskeyProof({ people, challenges, onWords, nowMs });
+  const proveFresh = createFreshProof({ people, attempts, nowMs });
+  const spentCodes = createSpentCodes(nowMs);
   const shared = {
     people,
     sessions,
@@ -74,8 +82,9 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     publicUrl,
     nowMs,
     version: manifest.version,
-    signIn: createSignIn({ people, engines, sessions, attempts, spentCodes: createSpentCodes(nowMs), note, nowMs }),
+    signIn: createSignIn({ people, engines, sessions, attempts, spentCodes, passkeyProof, note, nowMs }),
     credentials: createCredentials({ engines, sessions, attempts, note, nowMs }),
+    passkeys: createPasskeys({ people, sessions, challenges, proveFresh, services, note, nowMs }),
     members: createMembers(shared),
     invitations: createInvitations(shared),
     describeGateway: () => ({

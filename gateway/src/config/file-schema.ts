@@ -63,7 +63,10 @@ const serverSchema = z.strictObject({
     .meta({ description: 'Port to listen on; 0 takes a free one. PORT goes before it.', default: DEFAULT_PORT })
     .optional(),
   public_url: baseUrl
-    .meta({ description: 'The address that people reach the gateway at; what printed links begin with.' })
+    .meta({
+      description:
+        'The address that people reach the gateway at; what printed links begin with, and whose host passkeys belong to.',
+    })
     .optional(),
   trusted_proxies: z
     .array(addressRange)

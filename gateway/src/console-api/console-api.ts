@@ -176,8 +176,7 @@ function readQuery(row: RouteRow, request: Request): unknown {
 
 async function readBody(row: RouteRow, request: Request, actor: Actor): Promise<unknown> {
   if (row.body === undefined) return undefined;
-  const bytesMax =
-    actor.kind === 'nobody' && !request.url.includes('passkey') ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX;
+  const bytesMax = row.bodyBytesMax ?? (actor.kind === 'nobody' ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX);
   return parsed(row.body, await readJsonBody(request, bytesMax));
 }
 

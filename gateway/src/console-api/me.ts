@@ -17,18 +17,24 @@ export function meHandlers(
   | 'POST /me/totp/confirm'
   | 'POST /me/totp/remove'
 > {
-  const { people, sessions, credentials, note, nowMs } = parts;
+  const { people, sessions, credentials, passkeys, note, nowMs } = parts;
   return {
     'GET /me': async (call) => {
       const signedIn = await requireSignedIn(parts, call);
       const { person, session } = signedIn;
       const methods = await people.find('sign_in_method', { where: [['person', 'is', person.id]] });
       const living = await sessions.list(person.id);
+      const held = await passkeys.list(person.id);
       return {
         person: viewPerson(signedIn),
         has_password: methods.some(({ password_hash }) => password_hash !== null),
         totp: person.second_factor === 1,
-        passkeys: [],
+        passkeys: held.map(({ id, name, created_at_ms, used_at_ms }) => ({
+          id,
+          name,
+          added_at: new Date(created_at_ms).toISOString(),
+          used_at: used_at_ms === null ? null : new Date(used_at_ms).toISOString(),
+        })),
         sessions: living.map(({ id, address, client, seen_at_ms, expires_at_ms }) => ({
           id,
           this: id === session.id,

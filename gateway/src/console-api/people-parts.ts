@@ -1,11 +1,14 @@
 /** Owns what the routes about people work on, and how a signed-in person is asked for. */
 import type { Attempts } from '../people/attempts.ts';
+import { cameByHttps } from '../people/auth-cookies.ts';
 import type { OidcService } from '../people/auth-engine.ts';
 import type { Credentials } from '../people/credentials.ts';
 import type { Invitations } from '../people/invitations.ts';
 import type { Members } from '../people/members.ts';
+import type { Passkeys } from '../people/passkeys.ts';
 import type { TakeNote } from '../people/people-note.ts';
 import type { PersonNames } from '../people/person-names.ts';
+import { type RelyingParty, relyingPartyOf } from '../people/relying-party.ts';
 import type { Sessions, SignedIn } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
 import type { SignIn } from '../people/sign-in.ts';
@@ -19,6 +22,7 @@ export interface PeopleParts {
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly credentials: Credentials;
+  readonly passkeys: Passkeys;
   readonly setUp: SetUp;
   readonly members: Members;
   readonly invitations: Invitations;
@@ -51,4 +55,12 @@ export async function requireSignedIn(
 /** What people reach the gateway at: as configured, else as this request did. */
 export function addressOf({ publicUrl }: Pick<PeopleParts, 'publicUrl'>, isHttps: boolean, host: string): string {
   return publicUrl() ?? `${isHttps ? 'https' : 'http'}://${host}`;
+}
+
+/** For whom passkeys are made and asked at the address that a request came by; null: there can be none there. */
+export function partyOf(
+  parts: Pick<PeopleParts, 'publicUrl'>,
+  { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
+): RelyingParty | null {
+  return relyingPartyOf(addressOf(parts, cameByHttps(arrival), arrival.headers.get('host') ?? ''));
 }

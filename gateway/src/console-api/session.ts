@@ -4,7 +4,7 @@ import { permissionsOf } from '../people/roles.ts';
 import type { SignedIn } from '../people/sessions.ts';
 import type { ConsoleRoute, Reply } from './contract.ts';
 import type { ConsoleCall, Handlers } from './handlers.ts';
-import { addressOf, type PeopleParts } from './people-parts.ts';
+import { addressOf, type PeopleParts, partyOf } from './people-parts.ts';
 
 type SessionReply = Reply<'GET /session'>;
 
@@ -46,7 +46,7 @@ function viewSession(
       workspaces: workspaces === null ? null : [...workspaces],
     })),
     oidc: services().map(({ id, name }) => ({ id, name })),
-    passkeys: false,
+    passkeys: partyOf(parts, { arrival }) !== null,
   };
 }
 

@@ -10,6 +10,7 @@ import type { PeopleStore } from '../store/people-port.ts';
 import { CLIENT_ADDRESS_HEADER, COOKIE_PREFIX } from './auth-cookies.ts';
 import { createAuthRows } from './auth-rows.ts';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
+import { SESSION_MS_MAX } from './sessions.ts';
 
 /** Another service that people may sign in by. */
 export interface OidcService {
@@ -40,8 +41,6 @@ interface EngineParts {
   readonly service: { readonly of: OidcService; mayEnter(person: ServicePerson): Promise<boolean> } | null;
 }
 
-/** The end of a session whatever happens, in seconds. */
-const SESSION_SECONDS_MAX = 30 * 86_400;
 const SECOND_STEP_SECONDS_MAX = 600;
 
 const ID_WORDS: { readonly [model: string]: string } = {
@@ -96,7 +95,7 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
         updatedAt: 'seen_at_ms',
         expiresAt: 'expires_at_ms',
       },
-      expiresIn: SESSION_SECONDS_MAX,
+      expiresIn: SESSION_MS_MAX / 1_000,
       disableSessionRefresh: true,
       freshAge: 0,
     },

@@ -9,6 +9,8 @@ export type PeopleAct =
   | 'person.password'
   | 'person.second_factor_on'
   | 'person.second_factor_off'
+  | 'person.passkey_added'
+  | 'person.passkey_removed'
   | 'person.session_end'
   | 'invitation.create'
   | 'invitation.withdraw'
@@ -23,7 +25,7 @@ export interface PeopleNote {
   readonly actor: { readonly id: string; readonly name: string } | null;
   /** Null: it concerns no single account. */
   readonly account: string | null;
-  readonly subject: { readonly kind: 'person' | 'invitation' | 'session'; readonly id: string };
+  readonly subject: { readonly kind: 'person' | 'invitation' | 'session' | 'passkey'; readonly id: string };
   readonly before: { readonly [member: string]: unknown } | null;
   readonly after: { readonly [member: string]: unknown } | null;
   readonly address: string | null;

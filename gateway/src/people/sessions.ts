@@ -1,8 +1,9 @@
 /**
  * Owns who is signed in: which session a cookie holds, until when, and what ends it. A session ends after a week of silence and
- * after thirty days whatever happens; what ends one binds the next request. Makes none: that is sign-in's.
+ * after thirty days whatever happens; what ends one binds the next request. Most are made by the library behind sign-in.
  */
 import { randomBytes } from 'node:crypto';
+import { generateId } from '../identity/key-format.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { PeopleChange, PeopleStore, PersonRow, PersonSessionRow } from '../store/people-port.ts';
 import { type Arrival, readSessionToken, renderSessionCookie, sendCookies } from './auth-cookies.ts';
@@ -18,6 +19,8 @@ export interface SignedIn {
 export interface Sessions {
   /** Who is behind a request's cookie; null: nobody. At most a second old, and never older than a change made here. */
   find(arrival: Arrival): Promise<SignedIn | null>;
+  /** Makes a session of a person who has proved to be it. The result holds its cookie, as the library would give it. */
+  begin(person: string, arrival: Arrival): Promise<Headers>;
   /** The living sessions of a person, the last seen first. */
   list(person: string): Promise<readonly PersonSessionRow[]>;
   /** Ends a session of the person; false: he has no such one. */
@@ -37,6 +40,8 @@ interface SessionParts {
   onFault(cause: unknown): void;
 }
 
+/** The end of a session whatever happens. */
+export const SESSION_MS_MAX = 30 * 86_400_000;
 const SILENCE_MS_MAX = 7 * 86_400_000;
 const KNOWN_MS = 1_000;
 const KNOWN_MAX = 10_000;
@@ -96,6 +101,22 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
       if (known.size >= KNOWN_MAX) known.clear();
       if (signedIn !== null && era === eraThen) known.set(tokenHash, { signedIn, untilMs: nowMs() + KNOWN_MS });
       return signedIn;
+    },
+    async begin(person, { headers, address }) {
+      const token = randomBytes(32).toString('base64url');
+      const atMs = nowMs();
+      const insert = {
+        id: generateId('session'),
+        token: hashSessionToken(token),
+        person,
+        address,
+        client: (headers.get('user-agent') ?? '').slice(0, 300),
+        created_at_ms: atMs,
+        seen_at_ms: atMs,
+        expires_at_ms: atMs + SESSION_MS_MAX,
+      };
+      if (!(await keep({ of: 'person_session', insert }))) throw new Error(`there is no person ${person} any more`);
+      return new Headers({ 'set-cookie': renderSessionCookie(token, secret, SESSION_MS_MAX / 1_000) });
     },
     async list(person) {
       const where = [['person', 'is', person]] as const;

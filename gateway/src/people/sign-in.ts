@@ -1,14 +1,17 @@
 /**
- * Owns the ways in: by password and second factor, and by another service. Each success makes a session and ends the one that
- * came along. What a person changes about his own sign-in is in `credentials.ts`.
+ * Owns the ways in: by password and second factor, by passkey, and by another service. Each success makes a session and ends
+ * the one that came along. What a person changes about his own sign-in is in `credentials.ts` and `passkeys.ts`.
  */
 import { createHash } from 'node:crypto';
 import type { PeopleStore } from '../store/people-port.ts';
 import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, readCookies, SECOND_STEP_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';
+import type { SignedByPasskey } from './passkey-messages.ts';
+import type { PasskeyProof, SignOptions } from './passkey-proof.ts';
 import { PeopleFailure } from './people-failure.ts';
 import type { TakeNote } from './people-note.ts';
+import type { RelyingParty } from './relying-party.ts';
 import type { Sessions } from './sessions.ts';
 import type { SpentCodes } from './spent-codes.ts';
 
@@ -21,6 +24,10 @@ export interface SignIn {
   byCode(arrival: Arrival, code: string, outgoing: Headers): Promise<SignInState>;
   /** Whether a second step waits. */
   waitsForCode(arrival: Arrival): Promise<boolean>;
+  /** What the browser needs to have a passkey sign. */
+  startPasskey(arrival: Arrival, party: RelyingParty, outgoing: Headers): SignOptions;
+  /** No second step follows: a passkey is held and unlocked. @throws PeopleFailure `wrong_credential`, `too_many` */
+  byPasskey(arrival: Arrival, party: RelyingParty, given: SignedByPasskey, outgoing: Headers): Promise<SignInState>;
   /** The address of another service to send the browser to. */
   startService(arrival: Arrival, service: string, outgoing: Headers): Promise<string>;
   /** The page of the console to go on at, after another service sent the browser back. */
@@ -40,17 +47,24 @@ export interface SignInParts {
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly spentCodes: SpentCodes;
+  readonly passkeyProof: PasskeyProof;
   readonly note: TakeNote;
   nowMs(): number;
+}
+
+/** What somebody signed in by, for the trail. */
+interface By {
+  readonly how: string;
+  readonly passkey?: string;
 }
 
 const STATE_COOKIE = 'tollgate.state';
 const SIGN_IN_PAGE = '/app/sign-in';
 
 export function createSignIn(parts: SignInParts): SignIn {
-  const { people, engines, sessions, attempts, spentCodes, note, nowMs } = parts;
+  const { people, engines, sessions, attempts, spentCodes, passkeyProof, note, nowMs } = parts;
 
-  async function welcome(person: string, how: string, library: Headers, arrival: Arrival, outgoing: Headers) {
+  async function welcome(person: string, by: By, library: Headers, arrival: Arrival, outgoing: Headers) {
     await sessions.endHeld(arrival);
     sendCookies(library, arrival, outgoing);
     const [row] = await people.find('person', { where: [['id', 'is', person]] });
@@ -60,7 +74,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       account: null,
       subject: { kind: 'person', id: person },
       before: null,
-      after: { how },
+      after: { ...by },
       address: arrival.address,
       atMs: nowMs(),
     });
@@ -107,7 +121,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         sendCookies(reply.headers, arrival, outgoing);
         return 'second_factor';
       }
-      await welcome(reply.response.user.id, 'password', reply.headers, arrival, outgoing);
+      await welcome(reply.response.user.id, { how: 'password' }, reply.headers, arrival, outgoing);
       return 'signed_in';
     },
 
@@ -147,12 +161,36 @@ export function createSignIn(parts: SignInParts): SignIn {
         );
       }
       attempt.succeed([bySubject.name]);
-      await welcome(waiting, isOfAuthenticator ? 'authenticator' : 'recovery code', reply.headers, arrival, outgoing);
+      const how = isOfAuthenticator ? 'authenticator' : 'recovery code';
+      await welcome(waiting, { how }, reply.headers, arrival, outgoing);
       return 'signed_in';
     },
 
     async waitsForCode(arrival) {
       return (await findWaiting(arrival)) !== null;
+    },
+
+    startPasskey: (arrival, party, outgoing) => passkeyProof.ask(party, arrival, outgoing),
+
+    async byPasskey(arrival, party, given, outgoing) {
+      const passkey = await passkeyProof.find(given);
+      const ofPerson = passkey === null ? [] : [personSubject(passkey.person)];
+      const attempt = attempts.begin([addressSubject(arrival.address), ...ofPerson]);
+      const isRight = await passkeyProof.isRight(passkey, given, party, arrival).catch((fault) => {
+        attempt.withdraw();
+        throw fault;
+      });
+      if (passkey === null || !isRight) {
+        await notifyFailure(passkey?.person ?? 'passkey', arrival);
+        throw new PeopleFailure(
+          'wrong_credential',
+          'this passkey is not known here, or took over five minutes; try again, or sign in another way',
+        );
+      }
+      attempt.succeed(ofPerson.map(({ name }) => name));
+      const made = await sessions.begin(passkey.person, arrival);
+      await welcome(passkey.person, { how: 'passkey', passkey: passkey.id }, made, arrival, outgoing);
+      return 'signed_in';
     },
 
     async startService(arrival, service, outgoing) {
@@ -189,7 +227,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         return /^\/app\/sign-in\?/.test(location) ? location : `${SIGN_IN_PAGE}?error=failed`;
       }
       attempt.succeed([]);
-      await welcome(person, service, reply.headers, arrival, outgoing);
+      await welcome(person, { how: service }, reply.headers, arrival, outgoing);
       return '/app';
     },
 

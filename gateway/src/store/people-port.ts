@@ -60,6 +60,22 @@ export interface SecondFactorRow {
   readonly locked_until_ms: number | null;
 }
 
+export interface PasskeyRow {
+  readonly id: string;
+  readonly person: string;
+  readonly name: string;
+  /** The authenticator's id of it, base64url. */
+  readonly credential: string;
+  /** COSE, base64url. */
+  readonly public_key: string;
+  /** How often it signed, by its own count; 0: it does not count. */
+  readonly counter: number;
+  /** The host that it was made for, and works at. */
+  readonly relying_party: string;
+  readonly created_at_ms: number;
+  readonly used_at_ms: number | null;
+}
+
 export interface MembershipRow {
   readonly person: string;
   readonly account: string;
@@ -94,6 +110,7 @@ export interface PeopleTables {
   sign_in_method: SignInMethodRow;
   sign_in_step: SignInStepRow;
   second_factor: SecondFactorRow;
+  passkey: PasskeyRow;
   membership: MembershipRow;
   invitation: InvitationRow;
   setup_link: SetupLinkRow;

@@ -121,6 +121,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   commander: ['cli', 'main.ts'],
   hono: ['console-api'],
   'better-auth': ['people'],
+  '@simplewebauthn/server': ['people'],
   bun: ['upstream', 'http', 'app', 'store/sql', 'control'],
   'bun:test': 'tests',
   'fast-check': 'tests',

@@ -19,10 +19,7 @@ import { askOf, type Names } from './sample-asks.ts';
 
 setDefaultTimeout(60_000);
 
-const ALL_ROUTES = Object.keys(CONSOLE_ROUTES) as ConsoleRoute[];
-/** In the table, and nowhere yet: docs/decisions/0020. */
-const UNSERVED = ALL_ROUTES.filter((route) => route.includes('passkey'));
-const ROUTES = ALL_ROUTES.filter((route) => !UNSERVED.includes(route));
+const ROUTES = Object.keys(CONSOLE_ROUTES) as ConsoleRoute[];
 const WRITES = ROUTES.filter((route) => !route.startsWith('GET '));
 const BODIED = ROUTES.filter((route) => rowOf(route).body !== undefined);
 const HOUSE = 'default';
@@ -194,13 +191,5 @@ test('what is not in the table is not there, whoever asks', async () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const { status } = await owner.ask(`${method} /session`, { body: {} });
     expect([method, status]).toEqual([method, 404]);
-  }
-});
-
-test('passkeys are not served, and the session says so', async () => {
-  expect((await must(owner.ask('GET /session'))).passkeys).toBe(false);
-  for (const route of UNSERVED) {
-    const { text } = await owner.ask(askOf(route, namesFor(route, HOUSE)), bodyFor(route));
-    expect(text).toContain(NO_ROUTE);
   }
 });

@@ -38,9 +38,11 @@ export default function MePage() {
                 </Panel>
               </Section>
             )}
-            {(session.data?.passkeys === true || me.data.passkeys.length > 0) && (
-              <PasskeyPanel passkeys={me.data.passkeys} />
-            )}
+            <PasskeyPanel
+              passkeys={me.data.passkeys}
+              hasPassword={me.data.has_password}
+              isServed={session.data?.passkeys === true}
+            />
             <SessionPanel sessions={me.data.sessions} />
           </>
         )}

@@ -2,26 +2,34 @@
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
-import { ask } from '../../lib/api.ts';
+import { ApiError, ask } from '../../lib/api.ts';
 import { queryClient, useAct } from '../../lib/queries.ts';
 import { canUsePasskeys, makePasskey } from '../../lib/web-authn.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
+import { PasswordField } from '../../ui/password-field.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { clientName } from './client-name.ts';
 
 type Passkey = Reply<'GET /me'>['passkeys'][number];
 
-export function PasskeyPanel({ passkeys }: { readonly passkeys: readonly Passkey[] }) {
+interface PasskeyPanelProps {
+  readonly passkeys: readonly Passkey[];
+  readonly hasPassword: boolean;
+  /** Whether there are passkeys at the address of this page, as the gateway says. */
+  readonly isServed: boolean;
+}
+
+export function PasskeyPanel({ passkeys, hasPassword, isServed }: PasskeyPanelProps) {
   const [adding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Passkey | null>(null);
-  const can = canUsePasskeys();
+  const can = isServed && canUsePasskeys();
   return (
     <Section title="Passkeys" aside={can ? <Button onClick={() => setAdding(true)}>Add a passkey…</Button> : undefined}>
       <Panel>
@@ -29,16 +37,24 @@ export function PasskeyPanel({ passkeys }: { readonly passkeys: readonly Passkey
           <p className="max-w-[72ch] p-4 text-ink-2">
             {can
               ? 'A passkey signs you in by fingerprint, face or security key: nothing to type, nothing that can be stolen from here.'
-              : 'A passkey signs you in by fingerprint, face or security key. This browser offers none at this address: it takes https, or localhost.'}
+              : 'A passkey signs you in by fingerprint, face or security key. There is none here: it takes a browser that knows it, https and a host name, or localhost.'}
           </p>
         )}
         {passkeys.length > 0 && (
           <ul className="divide-y divide-line">
             {passkeys.map((passkey) => (
-              <li key={passkey.id} className="flex min-h-10 items-center gap-3 px-4 py-1.5">
-                <span className="min-w-0 flex-1 truncate font-medium">{passkey.name}</span>
+              <li key={passkey.id} className="flex min-h-10 flex-wrap items-center gap-x-3 px-4 py-1.5">
+                <span className="min-w-40 flex-1 truncate font-medium">{passkey.name}</span>
                 <span className="text-ink-2">
                   added <When at={passkey.added_at} />
+                  {', '}
+                  {passkey.used_at === null ? (
+                    'not used yet'
+                  ) : (
+                    <>
+                      last used <When at={passkey.used_at} />
+                    </>
+                  )}
                 </span>
                 <Button
                   kind="quiet"
@@ -52,18 +68,19 @@ export function PasskeyPanel({ passkeys }: { readonly passkeys: readonly Passkey
           </ul>
         )}
       </Panel>
-      {adding && <AddDialog onClose={() => setAdding(false)} />}
+      {adding && <AddDialog hasPassword={hasPassword} onClose={() => setAdding(false)} />}
       {removed !== null && <RemovePasskey passkey={removed} onClose={() => setRemoved(null)} />}
     </Section>
   );
 }
 
-function AddDialog({ onClose }: { readonly onClose: () => void }) {
+function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; readonly onClose: () => void }) {
   const form = useId();
   const [name, setName] = useState(clientName(navigator.userAgent));
+  const [password, setPassword] = useState('');
   const add = useMutation<void, Error>({
     mutationFn: async () => {
-      const options = await ask('POST /me/passkeys/options', { body: {} });
+      const options = await ask('POST /me/passkeys/options', { body: { password: hasPassword ? password : null } });
       await ask('POST /me/passkeys', { body: { name, response: await makePasskey(options) } });
     },
     onSuccess: async () => {
@@ -72,6 +89,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
       onClose();
     },
   });
+  const refusal = add.error instanceof ApiError ? add.error : null;
   return (
     <Dialog
       title="Add a passkey"
@@ -79,13 +97,19 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} kind="primary" busy={add.isPending} disabled={name.trim() === ''}>
+          <Button
+            type="submit"
+            form={form}
+            kind="primary"
+            busy={add.isPending}
+            disabled={name.trim() === '' || (hasPassword && password === '')}
+          >
             Ask the browser
           </Button>
         </>
       }
     >
-      <Form id={form} label="Passkey" error={null} members={[]} onSubmit={() => add.mutate()}>
+      <Form id={form} label="Passkey" error={refusal} members={['password']} onSubmit={() => add.mutate()}>
         <TextField
           label="Name"
           hint="To tell it from others. The browser then asks for fingerprint, face, PIN or security key."
@@ -93,7 +117,16 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        {add.error !== null && <ErrorNote error={add.error} />}
+        {hasPassword && (
+          <PasswordField
+            label="Password"
+            autoComplete="current-password"
+            value={password}
+            onValue={setPassword}
+            error={memberError(refusal, 'password')}
+          />
+        )}
+        {add.error !== null && refusal === null && <ErrorNote error={add.error} />}
       </Form>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 /** Owns the routes by which people come in: set-up, sign-in, their own account, invitations. */
 import { z } from 'zod';
 import { PERMISSIONS } from '../../people/roles.ts';
+import { madePasskey, makeOptions, signedByPasskey, signOptions } from './passkey-messages.ts';
 import { email, givenName, id, nothing, type RouteTable, role, time } from './row.ts';
 
 const password = z.string().min(12, 'at least 12 characters').max(200);
@@ -10,8 +11,6 @@ const newWorkspace = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit');
 const token = z.string().min(20).max(200);
 const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the code of six digits, or a recovery code');
-/** A WebAuthn message, as the browser makes it and takes it. */
-const webAuthn = z.record(z.string(), z.unknown());
 
 const person = z.object({ id, name: z.string(), email: z.string() });
 const grant = z.object({
@@ -30,7 +29,7 @@ const session = z.object({
   accounts: z.array(grant),
   /** Sign-in by others, as configured. */
   oidc: z.array(z.object({ id, name: z.string() })),
-  /** Whether passkeys can be made and used here. */
+  /** Whether passkeys can be made and used at this address: an IP address has none. */
   passkeys: z.boolean(),
 });
 const signedIn = z.object({ state: z.enum(['second_factor', 'signed_in']) });
@@ -69,12 +68,13 @@ export const peopleRoutes = {
     summary: 'What the browser needs to sign in by passkey.',
     access: 'anyone',
     body: nothing,
-    reply: webAuthn,
+    reply: signOptions,
   },
   'POST /sign-in/passkey': {
-    summary: 'Signs in by passkey.',
+    summary: 'Signs in by passkey; no second factor is asked for.',
     access: 'anyone',
-    body: z.strictObject({ response: webAuthn }),
+    body: z.strictObject({ response: signedByPasskey }),
+    bodyBytesMax: 16 * 1024,
     reply: signedIn,
   },
   'POST /sign-in/oidc': {
@@ -103,7 +103,7 @@ export const peopleRoutes = {
       person,
       has_password: z.boolean(),
       totp: z.boolean(),
-      passkeys: z.array(z.object({ id, name: z.string(), added_at: time })),
+      passkeys: z.array(z.object({ id, name: z.string(), added_at: time, used_at: time.nullable() })),
       sessions: z.array(
         z.object({
           id,
@@ -150,13 +150,14 @@ export const peopleRoutes = {
   'POST /me/passkeys/options': {
     summary: 'What the browser needs to make a passkey.',
     access: 'person',
-    body: nothing,
-    reply: webAuthn,
+    /** Null: of whoever has none; he must have signed in within the last ten minutes. */
+    body: z.strictObject({ password: z.string().max(200).nullable() }),
+    reply: makeOptions,
   },
   'POST /me/passkeys': {
     summary: 'Keeps a passkey.',
     access: 'person',
-    body: z.strictObject({ name: givenName, response: webAuthn }),
+    body: z.strictObject({ name: givenName, response: madePasskey }),
     reply: nothing,
   },
   'DELETE /me/passkeys/{passkey}': { summary: 'Takes a passkey away.', access: 'person', reply: nothing },

@@ -17,6 +17,8 @@ export interface RouteRow {
   readonly query?: z.ZodObject;
   /** A JSON body; a route without one takes none. */
   readonly body?: z.ZodObject;
+  /** Where what comes is larger than what strangers may send, and smaller than what others may. */
+  readonly bodyBytesMax?: number;
   /** `csv`: the route streams a file instead of JSON. `redirect`: it sends the browser on to another page. */
   readonly reply: z.ZodType | 'csv' | 'redirect';
   /** People only, whatever the scopes of a key. */

@@ -17,9 +17,11 @@ import { createIdentify } from '../identify.ts';
 import { invitationHandlers } from '../invitations.ts';
 import { meHandlers } from '../me.ts';
 import { memberHandlers } from '../members.ts';
+import { passkeyHandlers } from '../passkeys.ts';
 import { sessionHandlers } from '../session.ts';
 import { setUpHandlers } from '../set-up.ts';
 import { signInHandlers } from '../sign-in.ts';
+import { withRest } from './rest-of-routes.ts';
 
 export interface Asked {
   readonly body?: unknown;
@@ -98,14 +100,15 @@ export async function openPeopleRig(
     nowMs: () => rig.nowMs,
   });
   const api = createConsoleApi({
-    handlers: {
+    handlers: withRest({
       ...sessionHandlers(people),
       ...setUpHandlers(people),
       ...signInHandlers(people),
       ...meHandlers(people),
+      ...passkeyHandlers(people),
       ...invitationHandlers(people),
       ...memberHandlers(people),
-    },
+    }),
     identify: createIdentify({ sessions: people.sessions, directory, nowMs: () => rig.nowMs }),
     onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),
   });

@@ -13,6 +13,7 @@ import { MIGRATION_12 } from './migration-12.ts';
 import { MIGRATION_13 } from './migration-13.ts';
 import { MIGRATION_14 } from './migration-14.ts';
 import { MIGRATION_15 } from './migration-15.ts';
+import { MIGRATION_16 } from './migration-16.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -99,4 +100,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_13,
   MIGRATION_14,
   MIGRATION_15,
+  MIGRATION_16,
 ];

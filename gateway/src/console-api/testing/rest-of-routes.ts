@@ -1,0 +1,14 @@
+/** Owns the routes that a test does not serve: asking one of them is a fault of the test. */
+import { CONSOLE_ROUTES, type ConsoleRoute } from '../contract.ts';
+import type { Handlers } from '../handlers.ts';
+
+/** A handler for every route: those given, and one that throws for each of the rest. */
+export function withRest(served: Partial<Handlers>): Handlers {
+  const rest = (Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]).map((route) => [
+    route,
+    async () => {
+      throw new Error(`this test does not serve ${route}`);
+    },
+  ]);
+  return { ...Object.fromEntries(rest), ...served };
+}

@@ -1,0 +1,145 @@
+/** Owns the passkeys that a person has: one more, one less, and that one is never the last way in. Signing in by them is `passkey-proof.ts`'s. */
+import { generateId } from '../identity/key-format.ts';
+import type { PasskeyRow, PeopleStore } from '../store/people-port.ts';
+import type { Caller } from './credentials.ts';
+import type { FreshProof } from './fresh-proof.ts';
+import type { PasskeyChallenges } from './passkey-challenges.ts';
+import { type MadePasskey, renderMakeOptions } from './passkey-messages.ts';
+import { PeopleFailure } from './people-failure.ts';
+import type { PeopleAct, TakeNote } from './people-note.ts';
+import type { RelyingParty } from './relying-party.ts';
+import type { Sessions } from './sessions.ts';
+import { createTurns } from './turns.ts';
+
+export interface Passkeys {
+  /** The first made first. */
+  list(person: string): Promise<readonly PasskeyRow[]>;
+  /** What the browser makes one from. @throws PeopleFailure as FreshProof, and `conflict` where there are enough */
+  begin(who: Caller, password: string | null, party: RelyingParty, outgoing: Headers): Promise<MakeOptions>;
+  /** Keeps what the browser made. @throws PeopleFailure `invalid`, `conflict` where it is somebody's already */
+  add(who: Caller, given: NewPasskey, party: RelyingParty, outgoing: Headers): Promise<void>;
+  /** `party`: of the address that he came by. @throws PeopleFailure `not_found`, `conflict` where it is the last way in */
+  remove(who: Caller, id: string, party: RelyingParty | null): Promise<void>;
+}
+
+export type MakeOptions = ReturnType<typeof renderMakeOptions>;
+
+export interface NewPasskey {
+  readonly name: string;
+  readonly response: MadePasskey;
+}
+
+interface PasskeysParts {
+  readonly people: PeopleStore;
+  readonly sessions: Sessions;
+  readonly challenges: PasskeyChallenges;
+  readonly proveFresh: FreshProof;
+  /** The services that people may sign in by. */
+  services(): readonly { readonly id: string }[];
+  readonly note: TakeNote;
+  nowMs(): number;
+}
+
+const PASSKEYS_MAX = 20;
+const PAGE = '/app/me';
+
+export function createPasskeys(parts: PasskeysParts): Passkeys {
+  const { people, sessions, challenges, proveFresh, services, note, nowMs } = parts;
+  /** Of two removed at once, the second sees what the first has left. */
+  const oneByOne = createTurns(1, 64);
+
+  const list = (person: string) =>
+    people.find('passkey', { where: [['person', 'is', person]], orderBy: ['created_at_ms', 'asc'] });
+
+  async function tell({ signedIn, arrival }: Caller, act: PeopleAct, { id, name }: PasskeyRow): Promise<void> {
+    const actor = { id: signedIn.person.id, name: signedIn.person.name };
+    const [before, after] = act === 'person.passkey_added' ? [null, { name }] : [{ name }, null];
+    const subject = { kind: 'passkey', id } as const;
+    await note({ act, actor, account: null, subject, before, after, address: arrival.address, atMs: nowMs() });
+  }
+
+  async function refuseLastWay(person: string, others: readonly PasskeyRow[], party: RelyingParty | null) {
+    if (others.some(({ relying_party }) => relying_party === party?.id)) return;
+    const methods = await people.find('sign_in_method', { where: [['person', 'is', person]] });
+    const works = (provider: string) => services().some(({ id }) => id === provider);
+    if (methods.some(({ provider, password_hash }) => password_hash !== null || works(provider))) return;
+    throw new PeopleFailure(
+      'conflict',
+      'this passkey is the only way in that you have: no password, no service, no other passkey for this address; add another passkey first',
+      { page: PAGE },
+    );
+  }
+
+  return {
+    list,
+    async begin(who, password, party, outgoing) {
+      await proveFresh(who, password);
+      const { person } = who.signedIn;
+      const own = await list(person.id);
+      if (own.length >= PASSKEYS_MAX) {
+        throw new PeopleFailure(
+          'conflict',
+          `you have ${own.length} passkeys, the most there can be; remove one first`,
+          {
+            page: PAGE,
+          },
+        );
+      }
+      const challenge = challenges.ask(purposeOf(who), who.arrival, outgoing);
+      const credentials = own.map(({ credential }) => credential);
+      return renderMakeOptions(party, challenge, person, credentials);
+    },
+    async add(who, { name, response }, party, outgoing) {
+      const challenge = challenges.take(purposeOf(who), who.arrival);
+      if (challenge === null) {
+        throw new PeopleFailure(
+          'invalid',
+          'nothing waits for this passkey, or it waited over five minutes; begin again',
+        );
+      }
+      const { checkMade } = await import('./passkey-check.ts');
+      const made = await checkMade(response, { challenge, party }).catch((cause: Error) => {
+        throw new PeopleFailure('invalid', `the passkey cannot be taken: ${cause.message}`, {
+          member: 'response',
+          cause,
+        });
+      });
+      const row = {
+        id: generateId('passkey'),
+        person: who.signedIn.person.id,
+        name,
+        ...made,
+        relying_party: party.id,
+        created_at_ms: nowMs(),
+        used_at_ms: null,
+      };
+      if (!(await people.keep([{ of: 'passkey', insert: row }]))) {
+        throw new PeopleFailure('conflict', 'this passkey is known here already; have the browser make a new one');
+      }
+      await sessions.rotate(who.signedIn, who.arrival, outgoing);
+      await tell(who, 'person.passkey_added', row);
+    },
+    async remove(who, id, party) {
+      const person = who.signedIn.person.id;
+      const removed = await oneByOne(async () => {
+        const own = await list(person);
+        const passkey = own.find((one) => one.id === id);
+        if (passkey === undefined) {
+          throw new PeopleFailure('not_found', 'you have no such passkey; it may have been removed already', {
+            page: PAGE,
+          });
+        }
+        const others = own.filter((one) => one !== passkey);
+        await refuseLastWay(person, others, party);
+        await people.keep([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
+        return passkey;
+      });
+      await tell(who, 'person.passkey_removed', removed);
+    },
+  };
+}
+
+/** What was asked in one session is answered in that one, after the same proof. */
+function purposeOf({ signedIn }: Caller): string {
+  return `make ${signedIn.session.id}`;
+}

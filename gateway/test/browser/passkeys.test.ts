@@ -1,0 +1,115 @@
+/** Passkeys in a real browser with an authenticator of its own: one is added, signs in without e-mail or password, and is removed. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, CDPSession } from 'playwright-core';
+import { setupLinkOf } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+const PASSWORD = 'correct horse battery';
+/** Passkeys belong to a host name; the gateway says its address. */
+let url: string;
+let gateway: RunningGateway;
+let browser: Browser;
+let visitor: Visitor;
+let devTools: CDPSession;
+let authenticatorId: string;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  gateway = await startGateway();
+  url = `http://localhost:${new URL(gateway.url).port}`;
+  browser = await launchBrowser();
+  visitor = await newVisitor(browser);
+  devTools = await visitor.page.context().newCDPSession(visitor.page);
+  await devTools.send('WebAuthn.enable');
+  ({ authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  }));
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const on = test.skipIf(!HAS_BROWSER);
+
+/** Refused on purpose: a wrong password, and a passkey that is known no more. */
+async function expectSound(): Promise<void> {
+  expect(await visitor.findBarriers()).toEqual([]);
+  expect(visitor.faults(401)).toEqual([]);
+}
+
+async function signOut(): Promise<void> {
+  const { page } = visitor;
+  await page.getByRole('button', { name: 'Ada Lovelace', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+on('one is added after the password (needs Linux on x64 for the browser)', async () => {
+  const { page } = visitor;
+  await page.goto(setupLinkOf(gateway).replace(gateway.url, url));
+  await page.getByLabel('Name').fill('Ada Lovelace');
+  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Create a key and call demo' }).waitFor();
+  await page.goto(`${url}/app/me`);
+  await page.getByRole('button', { name: 'Add a passkey…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+  await dialog.getByLabel('Name').fill('Ada’s laptop');
+  await dialog.getByLabel('Password', { exact: true }).fill('not the password');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('The password is not right').waitFor();
+  await expectSound();
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByText('The passkey Ada’s laptop is added.').waitFor();
+  await page.getByText('not used yet').waitFor();
+  const { credentials } = await devTools.send('WebAuthn.getCredentials', { authenticatorId });
+  expect(credentials).toMatchObject([{ isResidentCredential: true, rpId: 'localhost' }]);
+  await expectSound();
+});
+
+on('it signs in by itself, and leads to the page asked for (needs Linux on x64 for the browser)', async () => {
+  const { page } = visitor;
+  await signOut();
+  await page.goto(`${url}/app/me`);
+  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+  await page.getByText('last used').waitFor();
+  await expectSound();
+});
+
+on('an authenticator that cannot tell who holds it is refused (needs Linux on x64 for the browser)', async () => {
+  const { page } = visitor;
+  await signOut();
+  await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByText('No passkey was given').waitFor();
+  await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+});
+
+on('removed, it signs in no more (needs Linux on x64 for the browser)', async () => {
+  const { page } = visitor;
+  await page.getByRole('button', { name: 'Remove the passkey Ada’s laptop' }).click();
+  await expectSound();
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByText('The passkey Ada’s laptop is removed.').waitFor();
+  await signOut();
+  await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+  await page.getByText('This passkey is not known here').waitFor();
+  await expectSound();
+});
