@@ -16,7 +16,7 @@ import { readJsonBody } from './read-json-body.ts';
 import { checkSameOrigin } from './same-origin.ts';
 
 export interface ConsoleApiParts {
-  readonly handlers: Partial<Handlers>;
+  readonly handlers: Handlers;
   /** Who asks: the session of the cookie, or the key of `authorization`. Throws ConsoleFailure for a key that is none. */
   identify(arrival: Arrival): Promise<Actor>;
   /** What people reach the gateway at; null, or left out: what their requests say. */
@@ -56,8 +56,7 @@ export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
   const app = new Hono<Environment>().basePath(PREFIX);
   for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
     const [method, path] = splitRoute(route);
-    const handler = parts.handlers[route] as AnyHandler | undefined;
-    if (handler === undefined) continue;
+    const handler = parts.handlers[route] as AnyHandler;
     app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (context) =>
       answer(parts, { route, row: rowOf(route), handler }, context.req.raw, context.env, context.req.param()),
     );

@@ -20,6 +20,7 @@ import { createLog } from '../../telemetry/log.ts';
 import type { Actor } from '../actor.ts';
 import { createConsoleApi } from '../console-api.ts';
 import { policyHandlers } from '../policy-handlers.ts';
+import { withRest } from './rest-of-routes.ts';
 
 /** A reply is what its route says; a test names the members that it looks at. */
 type Loose = ReturnType<typeof JSON.parse>;
@@ -86,7 +87,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
   const policy = openPolicy({ store, control, gate, nowMs: () => rig.nowMs });
   let asking: Actor = { kind: 'nobody' };
   const api = createConsoleApi({
-    handlers: policyHandlers(policy),
+    handlers: withRest(policyHandlers(policy)),
     identify: async () => asking,
     publicUrl: () => null,
     onFault: (route, cause) => faults.push(`${route} ${cause instanceof Error ? cause.stack : String(cause)}`),

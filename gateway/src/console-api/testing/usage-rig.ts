@@ -9,6 +9,7 @@ import { homeHandlers } from '../home.ts';
 import { logHandlers } from '../logs.ts';
 import { usageHandlers } from '../usage.ts';
 import type { UsageParts } from '../usage-parts.ts';
+import { withRest } from './rest-of-routes.ts';
 
 const NO_CONTENT = { content: 'none', conversation: null, raw: null } as const;
 
@@ -60,11 +61,11 @@ export async function openUsageRig(dataDir: string, count: number) {
     const person: Actor = { kind: 'person', id: 'usr_1', name: 'P', email: 'p@x.example', sessionId: 's', grants };
     const faults: unknown[] = [];
     const api = createConsoleApi({
-      handlers: {
+      handlers: withRest({
         ...homeHandlers(parts),
         ...usageHandlers(parts),
         ...logHandlers({ ...parts, contentOf: async () => NO_CONTENT }),
-      },
+      }),
       identify: async () => person,
       onFault: (_, cause) => faults.push(cause),
     });
