@@ -2,7 +2,6 @@
  * Owns how the library behind sign-in reaches our tables: its models and conditions become the store's rows. Session tokens
  * are hashed here, on the way in; the library and the browser alone hold them.
  */
-import { createHash } from 'node:crypto';
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import type {
   PeopleChange,
@@ -14,6 +13,7 @@ import type {
   PeopleTables,
   PeopleValue,
 } from '../store/people-port.ts';
+import { hashSessionToken } from './session-token.ts';
 
 /** The library's tables. Its own names of models and fields are mapped to these in `auth-engine.ts`. */
 const TABLES = ['person', 'person_session', 'sign_in_method', 'sign_in_step', 'second_factor'] as const;
@@ -40,11 +40,6 @@ const OPERATORS: { readonly [operator: string]: PeopleOperator } = {
 };
 
 type Row = { readonly [column: string]: PeopleValue };
-
-/** What a session token is kept and found as: it has 190 random bits, so a plain hash gives nothing away. */
-export function hashSessionToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
-}
 
 /** The library's database, over our store. */
 export function createAuthRows(people: PeopleStore) {

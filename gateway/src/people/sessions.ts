@@ -7,8 +7,8 @@ import { generateId } from '../identity/key-format.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { PeopleChange, PeopleStore, PersonRow, PersonSessionRow } from '../store/people-port.ts';
 import { type Arrival, readSessionToken, renderSessionCookie, sendCookies } from './auth-cookies.ts';
-import { hashSessionToken } from './auth-rows.ts';
 import { type Membership, membershipOf } from './membership.ts';
+import { hashSessionToken } from './session-token.ts';
 
 export interface SignedIn {
   readonly session: PersonSessionRow;
