@@ -1,10 +1,10 @@
 /** Checks `tollgate calls`: what it finds, and the published form of a record. */
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { renderCallRecord } from '../billing/render-call-record.ts';
 import { requestIdFloor } from '../lib/request-id.ts';
 import { openStore, type Store } from '../store/sql/open-store.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import { renderCallRecord } from './render-call-record.ts';
 import { NOW_MS, runProgram } from './testing/run-program.ts';
 
 const newFolder = temporaryFolders();

@@ -1,10 +1,10 @@
 /** Owns the command `tollgate calls`: its flags, and how records are printed. */
 import type { Command } from 'commander';
+import { renderCallRecord, unpricedToolsOf } from '../billing/render-call-record.ts';
 import type { CallRecord } from '../store/ports.ts';
 import { parseCount, parseSpan } from './argument-parsers.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { renderJsonLine, renderTable } from './output.ts';
-import { renderCallRecord, unpricedToolsOf } from './render-call-record.ts';
 import { withReading } from './with-reading.ts';
 
 interface Flags {

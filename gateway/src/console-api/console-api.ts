@@ -122,7 +122,7 @@ async function answer(
     };
     // The table's schemas made the members; their types are lost where routes are handled alike.
     const result = await handler(call as unknown as ConsoleCall<ConsoleRoute>);
-    if (row.reply === 'csv') return csvResponse(result as CsvFile, outgoing);
+    if (row.reply === 'csv') return csvResponse(result as CsvFile, outgoing, (cause) => parts.onFault(route, cause));
     if (row.reply === 'redirect') return redirectResponse(result as Redirect, outgoing);
     return Response.json(result, { headers: outgoing });
   } catch (fault) {

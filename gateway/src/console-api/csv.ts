@@ -17,21 +17,29 @@ function csvCell(cell: string | number | boolean | null): string {
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** The answer that a browser saves as a file. */
-export function csvResponse({ name, lines }: CsvFile, headers: Headers): Response {
+/**
+ * The answer that a browser saves as a file. Where the lines end in a fault the connection breaks, so that no file looks whole
+ * that is not; `onFault` is told.
+ */
+export function csvResponse({ name, lines }: CsvFile, headers: Headers, onFault: (cause: unknown) => void): Response {
   headers.set('content-type', 'text/csv; charset=utf-8');
   headers.set('content-disposition', `attachment; filename="${name.replaceAll(/[^\w.-]/g, '_')}"`);
-  return new Response(toStream(lines), { headers });
+  return new Response(toStream(lines, onFault), { headers });
 }
 
-function toStream(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
+function toStream(lines: AsyncIterable<string>, onFault: (cause: unknown) => void): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
-      const { value, done } = await iterator.next();
-      if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      try {
+        const { value, done } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      } catch (cause) {
+        onFault(cause);
+        controller.error(cause);
+      }
     },
     async cancel() {
       await iterator.return?.();

@@ -1,11 +1,11 @@
 /** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
-import type { CallCondition, LogPage, LogQuestion, UsageReader } from '../store/usage-port.ts';
+import { renderCallRecord } from '../billing/render-call-record.ts';
+import type { CallCondition, LogQuestion, UsageReader } from '../store/usage-port.ts';
 import type { ContentOf } from './call-content.ts';
 import { callCost } from './call-cost.ts';
-import { CALL_COLUMNS, renderCall } from './call-view.ts';
+import { callLines } from './call-lines.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { ReadQuery } from './contract.ts';
-import { csvLine } from './csv.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
 import { tenantOf } from './usage.ts';
@@ -24,8 +24,6 @@ export interface LogParts {
   nowMs(): number;
 }
 
-const CSV_LINES_MAX = 100_000;
-const CSV_PAGE = 1_000;
 /**
  * A call is on the disk a little after its end. The tail asks so far back again, so it may answer a call twice: readers know
  * calls by their ids.
@@ -47,7 +45,7 @@ export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<Log
         const { fromMs, toMs } = rangeOf(query, askedMs);
         const calls = found.filter(({ at_ms }) => at_ms >= (fromMs ?? 0) && at_ms < toMs);
         calls.sort((one, other) => (one.request_id > other.request_id ? -1 : 1));
-        return { calls: calls.map(renderCall), next: null, newest: String(newest), histogram: null };
+        return { calls: calls.map(renderCallRecord), next: null, newest: String(newest), histogram: null };
       }
       const page = await orRefuse(
         usage.readLogs({
@@ -59,7 +57,7 @@ export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<Log
         }),
       );
       return {
-        calls: page.calls.map(renderCall),
+        calls: page.calls.map(renderCallRecord),
         next: page.next,
         newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
         histogram:
@@ -77,14 +75,11 @@ export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<Log
     },
     'GET /accounts/{account}/logs.csv': async ({ tenancy, query }) => ({
       name: 'calls.csv',
-      lines: csvOf(usage, {
+      lines: callLines(usage, {
         tenant: tenantOf(tenancy),
         ...choiceOf(query),
         ...rangeOf(query, nowMs()),
         idPrefix: prefixOf(query.q),
-        beforeId: null,
-        limit: CSV_PAGE,
-        withHistogram: false,
         timeMsMax: PAGE_MS_MAX,
       }),
     }),
@@ -100,7 +95,7 @@ export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<Log
         );
       }
       return {
-        call: renderCall(found.call),
+        call: renderCallRecord(found.call),
         cost: callCost(found),
         entries: found.entries.map(({ seq, kind, amount, released, atMs, hash }) => ({
           seq,
@@ -157,20 +152,4 @@ function parseAfter(after: string): number {
   throw new ConsoleFailure('invalid', `after: found ${JSON.stringify(after.slice(0, 32))}, expected what newest said`, {
     member: 'after',
   });
-}
-
-async function* csvOf(usage: LogParts['usage'], question: LogQuestion): AsyncGenerator<string> {
-  yield csvLine([...CALL_COLUMNS]);
-  let left = CSV_LINES_MAX;
-  for (let beforeId: string | null = null; ; ) {
-    const page: LogPage = await orRefuse(usage.readLogs({ ...question, beforeId, limit: Math.min(left, CSV_PAGE) }));
-    for (const call of page.calls) {
-      const { usage: tokens, ...rest } = renderCall(call);
-      const cells = { ...rest, ...tokens };
-      yield csvLine(CALL_COLUMNS.map((column) => cells[column]));
-    }
-    left -= page.calls.length;
-    if (page.next === null || left <= 0) return;
-    beforeId = page.next;
-  }
 }

@@ -20,6 +20,12 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   cache_write_1h: 'Cache write, 1 h',
   output: 'Output',
   reasoning: 'Reasoning',
+  audio_input: 'Sound in',
+  audio_cache_read: 'Sound, cache read',
+  audio_output: 'Sound out',
+  image_input: 'Images in',
+  image_output: 'Images out',
+  mark_up: 'Mark-up',
 };
 const LINES: readonly Column<CostLine>[] = [
   { id: 'kind', head: 'Kind', cell: ({ kind }) => KIND_WORDS[kind] ?? kind },
@@ -77,6 +83,12 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
               {cost.absorbed_nano_usd !== '0' && `, ${exactUsd(cost.absorbed_nano_usd)} of it borne by the operator`}.
             </p>
           </>
+        )}
+        {call.unpriced_server_tools !== undefined && (
+          <p className="text-amber">
+            Not in the cost: requests of {call.unpriced_server_tools.join(', ')}, for which the price has no fee. Set
+            one on the models page.
+          </p>
         )}
       </Section>
       {entries.length > 0 && (

@@ -14,6 +14,13 @@ const SOURCE_WORDS: Readonly<Record<string, string>> = {
   void: 'none charged',
   cache: 'replayed from an earlier call',
 };
+const FLAG_WORDS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], string>> = {
+  sum: 'its parts do not come to the whole',
+  cached: 'more was cached than there was',
+  reasoning: 'more is reasoning than all output',
+  far_input: 'the input is far from our own estimate',
+  far_output: 'the output is far from our own estimate',
+};
 
 export function CallSummary({ call }: { readonly call: CallView }) {
   const account = useAccount();
@@ -22,6 +29,12 @@ export function CallSummary({ call }: { readonly call: CallView }) {
       {call.error !== null && (
         <p className="rounded-md border border-red/35 bg-red-soft px-3 py-2">
           Ended with status {call.status}: <code>{call.error}</code>
+        </p>
+      )}
+      {call.usage_flags !== undefined && (
+        <p className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
+          What the provider counted is odd: {call.usage_flags.map((flag) => FLAG_WORDS[flag]).join('; ')}. It counts as
+          told.
         </p>
       )}
       <dl className="grid grid-cols-[max-content_1fr] gap-x-5 gap-y-1.5 sm:grid-cols-[max-content_1fr_max-content_1fr]">

@@ -9,6 +9,13 @@ const usage = z.object({
   cache_write_1h: z.int(),
   output: z.int(),
   reasoning: z.int(),
+  /** What few calls have: sound and images are parts of the counters above, requests of tools are by kind. */
+  audio_input: z.int().optional(),
+  audio_cache_read: z.int().optional(),
+  audio_output: z.int().optional(),
+  image_input: z.int().optional(),
+  image_output: z.int().optional(),
+  server_tools: z.record(z.string(), z.int()).optional(),
 });
 const attempt = z.object({
   provider: z.string(),
@@ -38,8 +45,12 @@ const callView = z.object({
   finish_reason: z.string().nullable(),
   usage,
   usage_source: z.string(),
+  /** What is odd about the provider's numbers, which count all the same. Absent: nothing. */
+  usage_flags: z.array(z.enum(['sum', 'cached', 'reasoning', 'far_input', 'far_output'])).optional(),
   price_version: z.string().nullable(),
   cost_nano_usd: nanoUsd.nullable(),
+  /** Kinds of tools whose requests are in no cost, for the price had no fee for them. Absent: none. */
+  unpriced_server_tools: z.array(z.string()).optional(),
   ttfb_ms: z.number().nullable(),
   duration_ms: z.number(),
   attempts: z.array(attempt),
@@ -91,7 +102,7 @@ export const logRoutes = {
     }),
   },
   'GET /accounts/{account}/logs.csv': {
-    summary: 'The calls as a file, the newest first, up to 100,000.',
+    summary: 'The calls as a file, the newest first.',
     access: 'logs.read',
     query: z.object(filters),
     reply: 'csv',

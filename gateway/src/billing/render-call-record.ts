@@ -1,14 +1,14 @@
-/** Owns a record as programs read it: the members, words and order of the published record format. */
-import { unpricedTools } from '../billing/fees.ts';
-import { parsePriceVersion } from '../billing/price.ts';
+/** Owns a record as programs read it, of the command line and of the console API: the members, words and order of its format. */
 import type { CallRecord } from '../store/ports.ts';
+import { unpricedTools } from './fees.ts';
+import { parsePriceVersion } from './price.ts';
 
 /**
  * The record with `at` as ISO 8601, its members always in this order; `usage_flags` only where something is odd. Of `usage`,
  * what few calls have is there only where it is above 0; `unpriced_server_tools` only where the price had no fee for a tool
  * that was used.
  */
-export function renderCallRecord(record: CallRecord): object {
+export function renderCallRecord(record: CallRecord) {
   return {
     request_id: record.request_id,
     at: new Date(record.at_ms).toISOString(),
@@ -36,7 +36,7 @@ export function renderCallRecord(record: CallRecord): object {
       ...record.usage.apart,
     },
     usage_source: record.usage_source,
-    ...(record.usage_flags === null ? {} : { usage_flags: record.usage_flags }),
+    ...(record.usage_flags === null ? {} : { usage_flags: [...record.usage_flags] }),
     price_version: record.price_version,
     cost_nano_usd: record.cost_nano_usd,
     ...renderUnpriced(record),
@@ -58,7 +58,7 @@ export function unpricedToolsOf({ usage, price_version }: CallRecord): readonly 
   return unpricedTools(usage.apart, parsePriceVersion(price_version).fees);
 }
 
-function renderUnpriced(record: CallRecord): { readonly unpriced_server_tools?: readonly string[] } {
+function renderUnpriced(record: CallRecord): { unpriced_server_tools?: string[] } {
   const kinds = unpricedToolsOf(record);
-  return kinds.length === 0 ? {} : { unpriced_server_tools: kinds };
+  return kinds.length === 0 ? {} : { unpriced_server_tools: [...kinds] };
 }
