@@ -58,7 +58,7 @@ export function openConsole({
     usage,
     nowMs,
     timeZoneOf: desk.timeZoneOf,
-    labelsOf: (account: string) => usageLabels(directory, account),
+    labelsOf: (account: string) => usageLabels(directory, people.personNames, account),
     ...accountMoney(desk, directory, nowMs),
   };
   const api = createConsoleApi({

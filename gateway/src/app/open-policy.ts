@@ -1,7 +1,7 @@
 /** Owns joining what the console's routes about keys, limits, workspaces, money and the audit trail work on. */
 import manifest from '../../package.json' with { type: 'json' };
 import type { PolicyParts } from '../console-api/policy-parts.ts';
-import type { PeopleStore } from '../store/people-port.ts';
+import { createPersonNames } from '../people/person-names.ts';
 import type { Store } from '../store/sql/open-store.ts';
 
 export interface PolicySources extends Pick<PolicyParts, 'control' | 'gate'> {
@@ -21,17 +21,11 @@ export function openPolicy({ store, control, gate, nowMs }: PolicySources): Poli
     audit,
     activity,
     statements,
-    personNames: (ids) => readPersonNames(people, ids),
+    personNames: createPersonNames(people),
     weekOf: (account, ids, bounds) => activity.readSpans({ account, by: 'key_id', ids, bounds }),
     readFacts: () => describeInstallation(gate),
     nowMs,
   };
-}
-
-async function readPersonNames(people: PeopleStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const found = await people.find('person', { where: [['id', 'in', ids]] });
-  return new Map(found.map(({ id, name }) => [id, name]));
 }
 
 function describeInstallation({ settings }: PolicyParts['gate']): ReturnType<PolicyParts['readFacts']> {

@@ -1,16 +1,17 @@
 /** Owns the names that pages about usage show for ids of an account. */
 import type { UsageLabels } from '../console-api/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { PersonNames } from '../people/person-names.ts';
 
-const NOBODY: ReadonlyMap<string, string> = new Map();
-
-/** `owners`: key → member; `memberNames`: member → name. */
-export function usageLabels(
+/** The account's keys belong to who made them, by the names that these people have now. */
+export async function usageLabels(
   { keys }: Pick<KeyDirectory, 'keys'>,
+  personNames: PersonNames,
   account: string,
-  owners: ReadonlyMap<string, string> = NOBODY,
-  memberNames: ReadonlyMap<string, string> = NOBODY,
-): UsageLabels {
+): Promise<UsageLabels> {
+  const own = [...keys.values()].filter(({ accountId }) => accountId === account);
+  const owners = new Map(own.flatMap(({ id, createdBy }) => (createdBy === null ? [] : [[id, createdBy]])));
+  const memberNames = await personNames([...owners.values()]);
   return {
     keyName(keyId) {
       const key = keys.get(keyId);
@@ -18,11 +19,6 @@ export function usageLabels(
     },
     owners,
     memberName: (memberId) => memberNames.get(memberId) ?? null,
-    hasKeys(workspaces) {
-      for (const { accountId, workspaceId } of keys.values()) {
-        if (accountId === account && (workspaces === null || workspaces.includes(workspaceId))) return true;
-      }
-      return false;
-    },
+    hasKeys: (workspaces) => own.some(({ workspaceId }) => workspaces === null || workspaces.includes(workspaceId)),
   };
 }

@@ -33,7 +33,8 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
       const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, timeZone);
       const ask = askerOf(parts, tenancy);
       const isWhole = workspaces === null;
-      const [models, before, keys, providers, lately, budget, balance] = await Promise.all([
+      const [labels, models, before, keys, providers, lately, budget, balance] = await Promise.all([
+        parts.labelsOf(account),
         ask({ fromMs, toMs: nowMs, buckets, by: ['model'], latencies: 'sums' }),
         ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [], latencies: 'sums' }),
         ask({ fromMs, toMs: nowMs, by: ['key'] }),
@@ -42,7 +43,6 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
         isWhole ? parts.readBudget(account) : null,
         isWhole ? parts.readBalance(account) : null,
       ]);
-      const labels = parts.labelsOf(account);
       const { sums } = models.total;
       return {
         sums: renderSums(sums),

@@ -22,9 +22,8 @@ export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], n
     const binding = parts.gate.desk.rules.bindingOf({ kind: 'key', id }, zone, nowMs);
     if (binding !== null) bindings.set(id, binding);
   }
-  const makers = new Set(keys.flatMap(({ createdBy }) => (createdBy === null ? [] : [createdBy])));
   const [names, states, weeks] = await Promise.all([
-    parts.personNames([...makers]),
+    parts.personNames(keys.flatMap(({ createdBy }) => (createdBy === null ? [] : [createdBy]))),
     readBudgetStates(parts, [...bindings.values()]),
     parts.weekOf(first.accountId, ids, dayBounds(zone, nowMs, WEEK_DAYS)),
   ]);

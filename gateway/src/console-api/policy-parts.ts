@@ -1,6 +1,7 @@
 /** Owns what the routes about keys, limits, workspaces, money and the audit trail work on. Holds no logic. */
 import type { Control } from '../control/control.ts';
 import type { Gate } from '../gateway/gate.ts';
+import type { PersonNames } from '../people/person-names.ts';
 import type { ActivityReader, SpanSums } from '../store/activity-port.ts';
 import type { AuditTrail } from '../store/audit-port.ts';
 import type { Ledger } from '../store/ledger-port.ts';
@@ -15,8 +16,7 @@ export interface PolicyParts {
   readonly audit: Pick<AuditTrail, 'read'>;
   readonly activity: ActivityReader;
   readonly statements: StatementReader;
-  /** The names of people, by their ids; who is gone is left out. */
-  personNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  readonly personNames: PersonNames;
   /** By key: requests and cost in each span; a span begins at each bound (unix ms) but the last. */
   weekOf(
     account: string,

@@ -4,8 +4,9 @@ import type { UsageReader } from '../store/usage-port.ts';
 /** Names for ids, of one account. */
 export interface UsageLabels {
   keyName(keyId: string): string | null;
-  /** Key → the member who owns it; a key of nobody is not in it. */
+  /** Key → the member who made it; a key made by the command line is not in it. */
   readonly owners: ReadonlyMap<string, string>;
+  /** Null: he is gone. */
   memberName(memberId: string): string | null;
   /** Whether there is any key, in these workspaces; null: in any. */
   hasKeys(workspaces: readonly string[] | null): boolean;
@@ -24,7 +25,7 @@ export interface UsageParts {
   nowMs(): number;
   /** An IANA zone. */
   timeZoneOf(account: string): string;
-  labelsOf(account: string): UsageLabels;
+  labelsOf(account: string): Promise<UsageLabels>;
   /** Null: there is none. */
   readBudget(account: string): Promise<AccountBudget | null>;
   /** What a prepaid account can still spend; null: postpaid. */

@@ -57,13 +57,15 @@ export function renderGroup({ values, sums, buckets }: UsageGroup, by: readonly 
   };
 }
 
-/** Null: the value is its own name. */
+/** Whose calls they are where no member made their key. */
+const NO_MEMBER = 'command line';
+
+/** Null: the value is its own name, or the calls have none. */
 export function labelOf(
   dimension: UsageDimension | undefined,
   value: string | null,
   labels: UsageLabels,
 ): string | null {
-  if (value === null) return null;
-  if (dimension === 'key') return labels.keyName(value);
-  return dimension === 'member' ? labels.memberName(value) : null;
+  if (dimension === 'member') return value === null ? NO_MEMBER : labels.memberName(value);
+  return dimension === 'key' && value !== null ? labels.keyName(value) : null;
 }

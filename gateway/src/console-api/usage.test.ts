@@ -67,7 +67,7 @@ describe('the same money', () => {
       '2025-03-30T22:00:00.000Z',
     ]);
     expect(usage.groups.map(({ values, labels }) => [...values, ...labels]).sort()).toEqual([
-      [null, null],
+      [null, 'command line'],
       ['usr_ann', 'Ann'],
     ]);
   });

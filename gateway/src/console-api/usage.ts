@@ -7,8 +7,8 @@ import type { ReadQuery, Reply } from './contract.ts';
 import { csvLine } from './csv.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
-import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
-import { cutRange, parseRange, type UsageRange } from './usage-range.ts';
+import { PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+import { cutRange, parseRange } from './usage-range.ts';
 import { labelOf, renderBuckets, renderGroup, renderSums, SUMS_COLUMNS } from './usage-view.ts';
 
 type UsageRoute =
@@ -40,19 +40,16 @@ export const EVERY_CALL: CallCondition = {
 export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
   return {
     'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
-      const { account } = tenancy;
-      const timeZone = parts.timeZoneOf(account);
-      const range = cutRange(query, timeZone);
+      const { step, labels, question } = await understand(parts, tenancy, query);
       const [answer, before, forecast] = await Promise.all([
-        readGroups(parts, tenancy, query, range),
-        query.compare === 'before' ? readBefore(parts, tenancy, query, range) : null,
+        orRefuse(parts.usage.readUsage(question)),
+        query.compare === 'before' ? orRefuse(parts.usage.readUsage(justBefore(question))) : null,
         readForecast(parts, tenancy, query),
       ]);
-      const labels = parts.labelsOf(account);
       return {
-        step: range.step,
-        time_zone: timeZone,
-        buckets: range.buckets.map((at) => new Date(at).toISOString()),
+        step,
+        time_zone: question.timeZone,
+        buckets: question.buckets.map((at) => new Date(at).toISOString()),
         groups: answer.groups.map((group) => renderGroup(group, query.by, labels)),
         rest: answer.rest === null ? null : renderGroup(answer.rest, query.by, labels),
         total: renderSums(answer.total.sums),
@@ -62,11 +59,11 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
       };
     },
     'GET /accounts/{account}/usage.csv': async ({ tenancy, query }) => {
-      const range = cutRange(query, parts.timeZoneOf(tenancy.account));
-      const answer = await readGroups(parts, tenancy, query, range);
+      const { labels, question } = await understand(parts, tenancy, query);
+      const answer = await orRefuse(parts.usage.readUsage(question));
       return {
         name: `usage-${query.from.slice(0, 10)}-${query.to.slice(0, 10)}.csv`,
-        lines: csvOf(parts, tenancy, query, range, answer),
+        lines: csvOf(question, answer, labels),
       };
     },
     'GET /accounts/{account}/usage/proof': async ({ tenancy, query }) => {
@@ -91,48 +88,33 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
   };
 }
 
-async function readGroups(parts: UsageParts, tenancy: Tenancy, asked: Asked, range: UsageRange): Promise<UsageAnswer> {
-  return orRefuse(
-    parts.usage.readUsage({
-      ...questionOf(parts, tenancy, asked),
-      fromMs: range.fromMs,
-      toMs: range.toMs,
-      buckets: range.buckets,
-    }),
-  );
-}
-
-/** The period of the same length just before. */
-async function readBefore(
-  parts: UsageParts,
-  tenancy: Tenancy,
-  asked: Asked,
-  { fromMs, toMs }: UsageRange,
-): Promise<UsageAnswer> {
-  const beforeMs = fromMs - (toMs - fromMs);
-  const question = { ...questionOf(parts, tenancy, asked), by: [], latencies: 'sums' } as const;
-  return orRefuse(parts.usage.readUsage({ ...question, fromMs: beforeMs, toMs: fromMs, buckets: [beforeMs] }));
-}
-
-function questionOf(
-  parts: UsageParts,
-  tenancy: Tenancy,
-  asked: Asked,
-): Omit<UsageQuestion, 'fromMs' | 'toMs' | 'buckets'> {
+/** What a query asks for, with the names that its answer is shown with. */
+async function understand(parts: UsageParts, { account, workspaces }: Tenancy, asked: Asked) {
   const [first, second] = asked.by;
   if (first === second) {
     throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two that differ, or one`, { member: 'by' });
   }
-  const { owners } = parts.labelsOf(tenancy.account);
-  return {
-    tenant: tenantOf(tenancy),
-    condition: conditionOf(asked, owners),
-    timeZone: parts.timeZoneOf(tenancy.account),
+  const timeZone = parts.timeZoneOf(account);
+  const { step, ...range } = cutRange(asked, timeZone);
+  const labels = await parts.labelsOf(account);
+  const question: UsageQuestion = {
+    tenant: { account, workspaces },
+    condition: conditionOf(asked, labels.owners),
+    ...range,
+    timeZone,
     by: asked.by,
-    owners: asked.by.includes('member') ? Object.fromEntries(owners) : null,
+    owners: asked.by.includes('member') ? Object.fromEntries(labels.owners) : null,
     latencies: latenciesFor(asked.metric),
     timeMsMax: PAGE_MS_MAX,
   };
+  return { step, labels, question };
+}
+
+/** Of the period of the same length just before: sums alone. */
+function justBefore(question: UsageQuestion): UsageQuestion {
+  const { fromMs: toMs } = question;
+  const fromMs = toMs - (question.toMs - toMs);
+  return { ...question, fromMs, toMs, buckets: [fromMs], by: [], latencies: 'sums' };
 }
 
 /** Percentiles of every bucket take longest: they are read where they are shown, or where nobody said what is. */
@@ -193,13 +175,10 @@ async function readForecast(parts: UsageParts, tenancy: Tenancy, asked: Asked): 
 }
 
 async function* csvOf(
-  parts: UsageParts,
-  { account }: Tenancy,
-  { by }: Asked,
-  { buckets }: UsageRange,
+  { by, buckets }: UsageQuestion,
   { groups, rest }: UsageAnswer,
+  labels: UsageLabels,
 ): AsyncGenerator<string> {
-  const labels = parts.labelsOf(account);
   yield csvLine(['bucket', ...by.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
   for (const group of rest === null ? groups : [...groups, rest]) {
     const names = by.flatMap((dimension, index) => {

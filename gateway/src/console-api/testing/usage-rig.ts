@@ -47,7 +47,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     usage: store.usage,
     nowMs: () => NOW_MS,
     timeZoneOf: () => ZONE,
-    labelsOf: () => ({
+    labelsOf: async () => ({
       keyName: (keyId) => `name of ${keyId}`,
       owners: new Map([['key_default_1', 'usr_ann']]),
       memberName: () => 'Ann',
