@@ -5,24 +5,23 @@ import { createPersonNames } from '../people/person-names.ts';
 import type { Store } from '../store/sql/open-store.ts';
 
 export interface PolicySources extends Pick<PolicyParts, 'control' | 'gate'> {
-  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'activity' | 'statements' | 'people'>;
+  readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'budgetSpends' | 'usage' | 'statements' | 'people'>;
   /** Unix ms. */
   nowMs(): number;
 }
 
 export function openPolicy({ store, control, gate, nowMs }: PolicySources): PolicyParts {
-  const { policies, ledger, audit, statements, people } = store;
-  const activity = store.activity((model) => gate.settings.routes.get(model)?.names ?? [model]);
+  const { policies, ledger, audit, usage, statements, people } = store;
   return {
     control,
     gate,
     policies,
     ledger,
     audit,
-    activity,
+    spends: store.budgetSpends((model) => gate.settings.routes.get(model)?.names ?? [model]),
+    usage,
     statements,
     personNames: createPersonNames(people),
-    weekOf: (account, ids, bounds) => activity.readSpans({ account, by: 'key_id', ids, bounds }),
     readFacts: () => describeInstallation(gate),
     nowMs,
   };

@@ -14,7 +14,7 @@ export function nameOf({ kind, id }: Subject): string {
 
 /** The state of each binding that has a budget. Those of one kind and window that are not known are read together. */
 export async function readBudgetStates(
-  { gate, activity }: Pick<PolicyParts, 'gate' | 'activity'>,
+  { gate, spends }: Pick<PolicyParts, 'gate' | 'spends'>,
   bindings: readonly BindingCaps[],
 ): Promise<BudgetStates> {
   const states = new Map<string, BudgetState>();
@@ -31,8 +31,8 @@ export async function readBudgetStates(
   }
   await Promise.all(
     [...unknown.values()].map(async (group) => {
-      const spends = await activity.readSpends(group);
-      for (const { subject } of group) states.set(nameOf(subject), { settled: spends.get(subject.id) ?? 0n, held: 0n });
+      const spent = await spends.readSpends(group);
+      for (const { subject } of group) states.set(nameOf(subject), { settled: spent.get(subject.id) ?? 0n, held: 0n });
     }),
   );
   return states;

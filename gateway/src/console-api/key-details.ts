@@ -6,15 +6,18 @@ import { compileModelPatterns } from '../identity/model-patterns.ts';
 import type { StoredKey } from '../store/ports.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import { dateIn, dayBounds } from './day-bounds.ts';
+import { readFailedCalls } from './failed-calls.ts';
 import { findKey, findWorkspace, personBehind } from './find-subject.ts';
 import { readBudgetStates, readGauges, showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
 import { showKey } from './key-view.ts';
 import type { PolicyParts } from './policy-parts.ts';
+import { readSpans } from './usage-spans.ts';
+import { renderBuckets } from './usage-view.ts';
 
 const HOUR_MS = 3_600_000;
 const DAYS = 30;
-const ERRORS_DAYS = 7;
+const ERRORS_MS = 7 * 24 * HOUR_MS;
 const ERRORS_MAX = 20;
 const AUDIT_MAX = 20;
 const PATTERNS_MAX = 200;
@@ -28,7 +31,7 @@ export function keyDetailHandlers(
   | 'GET /accounts/{account}/keys/{key}/may-call'
   | 'GET /accounts/{account}/model-matches'
 > {
-  const { gate, activity } = parts;
+  const { gate } = parts;
   return {
     'GET /accounts/{account}/keys/{key}': async ({ path, tenancy, actor }) => {
       const key = findKey(parts, tenancy, path.key);
@@ -39,22 +42,23 @@ export function keyDetailHandlers(
         showKey(parts, key, nowMs),
         readKeyGauges(parts, key, nowMs),
         readDays(parts, key, nowMs),
-        activity.readErrors(key.accountId, key.id, nowMs - ERRORS_DAYS * 24 * HOUR_MS, ERRORS_MAX),
+        readFailedCalls(parts.usage, { key, fromMs: nowMs - ERRORS_MS, toMs: nowMs + 1, limit: ERRORS_MAX }),
         mayAudit ? readChanges(parts, key) : [],
-        activity.readSpans({
-          account: key.accountId,
-          by: 'key_id',
-          ids: [key.id],
-          bounds: [nowMs - HOUR_MS, nowMs + 1],
-        }),
+        readOwnSpans(parts, key, [nowMs - HOUR_MS, nowMs + 1]),
       ]);
       return {
         key: shown,
         gauges,
         days,
-        errors: errors.map(({ at_ms, ...failed }) => ({ ...failed, at: showTime(at_ms) })),
+        errors: errors.map(({ request_id, at_ms, status, error, model }) => ({
+          request_id,
+          at: showTime(at_ms),
+          status,
+          error,
+          model,
+        })),
         audit,
-        hour_requests: hour.get(key.id)?.[0]?.requests ?? 0,
+        hour_requests: hour[0]?.requests ?? 0,
       };
     },
     'GET /accounts/{account}/keys/{key}/may-call': async ({ path, query, tenancy }) => {
@@ -93,16 +97,27 @@ async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) 
   return (await Promise.all(bindings.map((binding) => readGauges(parts, binding, states, nowMs)))).flat();
 }
 
+async function readOwnSpans(
+  { usage, gate }: PolicyParts,
+  { id, accountId: account }: StoredKey,
+  bounds: readonly number[],
+) {
+  const timeZone = gate.desk.timeZoneOf(account);
+  const spans = await readSpans(usage, { account, timeZone, by: 'key', ids: [id], bounds });
+  return renderBuckets(spans.get(id) ?? []);
+}
+
 async function readDays(parts: PolicyParts, key: StoredKey, nowMs: number) {
   const zone = parts.gate.desk.timeZoneOf(key.accountId);
   const bounds = dayBounds(zone, nowMs, DAYS);
-  const spans = await parts.activity.readSpans({ account: key.accountId, by: 'key_id', ids: [key.id], bounds });
-  const sums = spans.get(key.id) ?? [];
+  const sums = await readOwnSpans(parts, key, bounds);
   return bounds.slice(0, -1).map((startMs, day) => ({
     day: dateIn(zone, startMs),
+    from: showTime(startMs),
+    to: showTime(bounds[day + 1] ?? startMs),
     requests: sums[day]?.requests ?? 0,
     errors: sums[day]?.errors ?? 0,
-    cost_nano_usd: (sums[day]?.cost ?? 0n).toString(),
+    cost_nano_usd: sums[day]?.cost_nano_usd ?? '0',
   }));
 }
 

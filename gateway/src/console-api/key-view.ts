@@ -6,6 +6,7 @@ import type { Reply } from './contract.ts';
 import { dayBounds } from './day-bounds.ts';
 import { type BudgetStates, nameOf, readBudgetStates, showTime } from './gauges.ts';
 import type { PolicyParts } from './policy-parts.ts';
+import { readSpans } from './usage-spans.ts';
 
 export type ShownKey = Reply<'GET /accounts/{account}/keys'>['keys'][number];
 
@@ -25,7 +26,13 @@ export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], n
   const [names, states, weeks] = await Promise.all([
     parts.personNames(keys.flatMap(({ createdBy }) => (createdBy === null ? [] : [createdBy]))),
     readBudgetStates(parts, [...bindings.values()]),
-    parts.weekOf(first.accountId, ids, dayBounds(zone, nowMs, WEEK_DAYS)),
+    readSpans(parts.usage, {
+      account: first.accountId,
+      timeZone: zone,
+      by: 'key',
+      ids,
+      bounds: dayBounds(zone, nowMs, WEEK_DAYS),
+    }),
   ]);
   return keys.map((key) => {
     const week = weeks.get(key.id) ?? [];

@@ -236,21 +236,24 @@ describe('the page of a key', () => {
     const { id } = await make(ADMIN, { caps: { ...NO_CAPS, rpm: 9, budget_usd: '2', budget_window: 'total' } });
     await keepCall(rig, id, { cost_nano_usd: '5' });
     await keepCall(rig, id, { cost_nano_usd: '7', status: 500, error: 'upstream_failed', model: 'm' });
+    // Who left made no error, here as in usage.
+    await keepCall(rig, id, { cost_nano_usd: '0', status: 499, error: 'client_left' });
     // 23:30 UTC of the 18th is the 19th in Berlin.
     await keepCall(rig, id, { cost_nano_usd: '11', at_ms: Date.UTC(2026, 10, 18, 23, 30) });
     const page = (await rig.ask(ADMIN, `GET ${KEYS}/${id}`)).json;
     expect(page.days).toHaveLength(30);
-    expect(page.days.slice(-3)).toEqual([
+    expect(page.days.slice(-3)).toMatchObject([
       { day: '2026-11-18', requests: 0, errors: 0, cost_nano_usd: '0' },
-      { day: '2026-11-19', requests: 1, errors: 0, cost_nano_usd: '11' },
-      { day: '2026-11-20', requests: 2, errors: 1, cost_nano_usd: '12' },
+      { day: '2026-11-19', from: '2026-11-18T23:00:00.000Z', to: '2026-11-19T23:00:00.000Z', requests: 1, errors: 0 },
+      { day: '2026-11-20', requests: 3, errors: 1, cost_nano_usd: '12' },
     ]);
+    expect(page.days.at(-2).cost_nano_usd).toBe('11');
     expect(page.key.week_nano_usd).toEqual(['0', '0', '0', '0', '0', '11', '12']);
     expect(page.key.budget).toMatchObject({ used_nano_usd: '23' });
     expect(page.errors).toMatchObject([
       { status: 500, error: 'upstream_failed', model: 'm', at: '2026-11-20T12:00:00.000Z' },
     ]);
-    expect(page.hour_requests).toBe(2);
+    expect(page.hour_requests).toBe(3);
     expect(page.audit).toMatchObject([{ act: 'keys.create', actor: 'Name of per_admin' }]);
     expect(page.gauges).toMatchObject([
       { sort: 'rpm', limit: '9', used: '0' },

@@ -9,6 +9,7 @@ import { showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { runCommand } from './run-command.ts';
+import { readSpans } from './usage-spans.ts';
 
 type ShownWorkspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
 
@@ -58,13 +59,14 @@ export function workspaceHandlers(
 }
 
 async function showWorkspaces(
-  { gate, activity, nowMs }: PolicyParts,
+  { gate, usage, nowMs }: PolicyParts,
   account: string,
   workspaces: readonly StoredWorkspace[],
 ): Promise<ShownWorkspace[]> {
-  const month = windowAt('month', gate.desk.timeZoneOf(account), nowMs());
+  const timeZone = gate.desk.timeZoneOf(account);
+  const bounds = [windowAt('month', timeZone, nowMs()).startMs, nowMs() + 1];
   const ids = workspaces.map(({ id }) => id);
-  const spans = await activity.readSpans({ account, by: 'workspace', ids, bounds: [month.startMs, nowMs() + 1] });
+  const spans = await readSpans(usage, { account, timeZone, by: 'workspace', ids, bounds });
   const { defaults } = gate.settings.config;
   const keys = [...gate.directory.keys.values()].filter(({ status }) => status !== 'revoked');
   return workspaces.map((workspace) => ({

@@ -5,7 +5,7 @@ import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { KeyPage } from './key.ts';
-import { dayInstants, dayWords } from './key-days.ts';
+import { dayWords } from './key-days.ts';
 
 type Day = KeyPage['days'][number];
 
@@ -51,7 +51,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
                 onPointerEnter={() => setAt(index)}
                 onFocus={() => setAt(index)}
                 onClick={() =>
-                  void navigate({ to: '/app/logs', search: { key: apiKey, ...dayInstants(one.day) } as never })
+                  void navigate({ to: '/app/logs', search: { key: apiKey, from: one.from, to: one.to } as never })
                 }
                 className={classNames('flex w-full items-end rounded-sm', index === at && 'bg-hover')}
               >

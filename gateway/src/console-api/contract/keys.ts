@@ -69,7 +69,17 @@ export const keyRoutes = {
     reply: z.object({
       key: keyView,
       gauges: z.array(gauge),
-      days: z.array(z.object({ day: z.string(), requests: z.int(), errors: z.int(), cost_nano_usd: nanoUsd })),
+      /** The last thirty days by the account's clocks, the oldest first; errors as in usage. */
+      days: z.array(
+        z.object({
+          day: z.string(),
+          from: time,
+          to: time,
+          requests: z.int(),
+          errors: z.int(),
+          cost_nano_usd: nanoUsd,
+        }),
+      ),
       errors: z.array(
         z.object({
           request_id: id,

@@ -1,7 +1,7 @@
 /** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
 import type { Database } from 'bun:sqlite';
-import type { ActivityReader } from '../activity-port.ts';
 import type { AuditTrail } from '../audit-port.ts';
+import type { BudgetSpends } from '../budget-spends-port.ts';
 import type { IdempotencyStore } from '../idempotency-port.ts';
 import type { KeyUseBook } from '../key-use-port.ts';
 import type { Ledger } from '../ledger-port.ts';
@@ -12,8 +12,8 @@ import type { CallReader, CallRecorder } from '../ports.ts';
 import type { ProviderBook } from '../provider-port.ts';
 import type { StatementReader } from '../statement-port.ts';
 import type { UsageReader } from '../usage-port.ts';
-import { createActivityReader } from './activity-reader.ts';
 import { createAuditTrail } from './audit-trail.ts';
+import { createBudgetSpends } from './budget-spends.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import type { Drained } from './drain-spool.ts';
@@ -72,7 +72,7 @@ export interface Store {
   readonly keyUses: KeyUseBook;
   readonly statements: StatementReader;
   /** `namesOfModel`: a model's budget counts calls under each of its names. */
-  activity(namesOfModel: NamesOfModel): ActivityReader;
+  budgetSpends(namesOfModel: NamesOfModel): BudgetSpends;
   /**
    * Nano-USD that a subject's calls but those named were charged within a window, less what the operator bore of them. Read by
    * a thread of its own, which takes up to a microsecond for each record of the window. Rejects while some of it lies in the spool.
@@ -144,7 +144,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usage,
     keyUses: createKeyUseBook(queries, far, writer),
     statements: createStatementReader(far),
-    activity: (namesOfModel) => createActivityReader(far, namesOfModel),
+    budgetSpends: (namesOfModel) => createBudgetSpends(far, namesOfModel),
     async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
       if (!opened.writable()) {
         throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
