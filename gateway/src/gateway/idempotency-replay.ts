@@ -59,6 +59,5 @@ function recordReplay(call: Call, gate: Gate, head: KeptHead): Promise<unknown> 
   const { error, finish_reason, provider } = head;
   const served_model = masked(head.served_model);
   const outcome = { status: head.status, failure: null, facts: null };
-  const cached = { error, finish_reason, served_model, provider, usage_source: 'cache' } as const;
-  return settle(call, outcome, gate, cached);
+  return settle(call, outcome, gate, { error, finish_reason, served_model, provider });
 }

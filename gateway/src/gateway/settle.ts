@@ -7,6 +7,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
+import type { CallDraft } from '../store/ledger-port.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
 import { draftRecord, masked } from './draft-record.ts';
@@ -23,6 +24,9 @@ export interface Outcome {
   readonly facts: AnswerFacts | null;
 }
 
+/** What a record says of the answer. */
+export type ToldAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
+
 /** Where the end of a call is written. */
 interface Books {
   readonly recorder: CallRecorder;
@@ -32,14 +36,14 @@ interface Books {
 
 /**
  * Makes the call's record and ends its hold. Resolves once both are durable, with what the call costs its account: 0 where
- * the operator bears all of it, null where the model has no price. `changes`: what the record of a replay says otherwise. A
- * second settlement of a call is a fault and throws.
+ * the operator bears all of it, null where the model has no price. `replayed`: what the first call's record says of an answer
+ * that is given out again. A second settlement of a call is a fault and throws.
  */
 export async function settle(
   call: Call,
   outcome: Outcome,
   gate: Books,
-  changes: Partial<CallRecord> = {},
+  replayed: ToldAnswer | null = null,
 ): Promise<NanoUsd | null> {
   if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
   call.settled = true;
@@ -49,11 +53,11 @@ export async function settle(
   const { usage, source, payer } = charge;
   const { money } = call;
   const price = money?.price ?? null;
-  const usage_flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
+  const flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
   if (source === 'upstream' && call.sampledBody !== null) sample(call, call.sampledBody, usage, gate);
   const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
   if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
-  const record = { ...buildRecord(call, outcome, charge, cost), usage_flags, ...changes };
+  const record = buildRecord(call, outcome, { charge, cost, flags, replayed });
   call.content?.ended(record.status, record.error);
   if (money === null) await gate.recorder.append(record);
   else {
@@ -157,25 +161,51 @@ function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk)
   };
 }
 
-function buildRecord(
-  call: Call,
-  { status, failure, facts }: Outcome,
-  { usage, source }: Charge,
-  cost: NanoUsd | null,
-): Omit<CallRecord, 'usage_flags'> {
+/** What was decided at the end of a call. */
+interface Ending {
+  readonly charge: Charge;
+  readonly cost: NanoUsd | null;
+  readonly flags: CallRecord['usage_flags'];
+  readonly replayed: ToldAnswer | null;
+}
+
+/** Member by member: one is built for every call. */
+function buildRecord(call: Call, outcome: Outcome, { charge, cost, flags, replayed }: Ending): CallRecord {
   const draft = call.money?.draft ?? draftRecord(call, null);
+  const told = replayed ?? tellAnswer(call, outcome, draft);
   return {
-    ...draft,
-    served_model: masked(facts?.model ?? (call.attempted ? draft.served_model : null)),
-    provider: call.attempted ? draft.provider : null,
-    status,
-    error: failure,
-    finish_reason: facts?.finish_reason ?? null,
-    usage,
-    usage_source: source,
+    request_id: draft.request_id,
+    at_ms: draft.at_ms,
+    account: draft.account,
+    workspace: draft.workspace,
+    key_id: draft.key_id,
+    key_name: draft.key_name,
+    end_user: draft.end_user,
+    session: draft.session,
+    protocol: draft.protocol,
+    model: draft.model,
+    served_model: told.served_model,
+    provider: told.provider,
+    stream: draft.stream,
+    status: outcome.status,
+    error: told.error,
+    finish_reason: told.finish_reason,
+    usage: charge.usage,
+    usage_source: replayed === null ? charge.source : 'cache',
+    usage_flags: flags,
+    price_version: draft.price_version,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),
     duration_ms: Math.round(performance.now() - call.startMs),
     attempts: call.attempts,
+  };
+}
+
+function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: CallDraft): ToldAnswer {
+  return {
+    served_model: masked(facts?.model ?? (attempted ? draft.served_model : null)),
+    provider: attempted ? draft.provider : null,
+    error: failure,
+    finish_reason: facts?.finish_reason ?? null,
   };
 }
