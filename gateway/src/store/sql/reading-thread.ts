@@ -1,10 +1,12 @@
 /**
- * Owns a thread that reads the database, as the request thread sees it: started by the first question, anew where it died.
- * Answers come one after another. Knows no SQL and no question.
+ * Owns a thread that reads the database, as the request thread sees it: started before the first question or by it, anew
+ * where it died. Answers come one after another. Knows no SQL and no question.
  */
 import { StoreFailure } from './store-failure.ts';
 
 export interface ReadingThread<Question, Reply> {
+  /** Starts the thread where it does not run: the first question need not wait for that. */
+  prepare(): void;
   /** Rejects with a StoreFailure where the thread died or was closed; the next question is tried anew. */
   ask(question: Question): Promise<Reply>;
   /** Ends the thread; what is still asked is rejected as `closed`. */
@@ -57,6 +59,9 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
 
   const closedFailure = () => new StoreFailure('closed', 'The store has been closed; nothing more is read.');
   return {
+    prepare() {
+      if (!closed) worker ??= start();
+    },
     ask(question) {
       return new Promise((resolve, reject) => {
         if (closed) return reject(closedFailure());

@@ -36,6 +36,15 @@ test.each(['exit', 'throw'])(
   },
 );
 
+test('what is asked while it reads is asked together', async () => {
+  const thread = createSpendThread(databasePath(folder), DYING);
+  const first = thread.ask(key('k'));
+  const together = [key('exit'), key('k')].map((question) => kindOf(thread.ask(question)));
+  expect(await first).toBe(20n);
+  expect(await Promise.all(together)).toEqual(['reader-lost', 'reader-lost']);
+  thread.close();
+});
+
 test('a file that cannot be read fails the question in the words of the store', async () => {
   const thread = createSpendThread(databasePath(newFolder()), READING);
   expect(await kindOf(thread.ask(key('k')))).toBe('unwritable');

@@ -1,7 +1,8 @@
 /**
- * Owns the thread that reads what subjects have spent, as the request thread sees it: started before the first question or by it,
- * anew where it died. What is asked while it reads is asked together as soon as it is done. Knows no SQL.
+ * Owns asking a thread what subjects have spent: what is asked while it reads is asked together as soon as it is done. Knows
+ * no SQL.
  */
+import { createReadingThread } from './reading-thread.ts';
 import type { SpendQuestion } from './spend-reader.ts';
 import { StoreFailure, type StoreFailureKind } from './store-failure.ts';
 
@@ -28,76 +29,38 @@ export interface SpendThread {
 interface Asked {
   readonly question: SpendQuestion;
   readonly resolve: (spent: bigint) => void;
-  readonly reject: (failure: StoreFailure) => void;
+  readonly reject: (cause: unknown) => void;
 }
 
 /** Starts nothing yet. `program` is the thread's. */
 export function createSpendThread(path: string, program: URL): SpendThread {
-  let worker: Worker | null = null;
-  let underWay: readonly Asked[] = [];
+  const thread = createReadingThread<SpendRequest, SpendReply>(program);
   let waiting: Asked[] = [];
-  let closed = false;
+  let isAsking = false;
 
-  function next(): void {
-    if (underWay.length > 0 || waiting.length === 0) return;
-    underWay = waiting;
-    waiting = [];
-    worker ??= start();
-    const questions = underWay.map(({ question }) => question);
-    worker.postMessage({ path, questions } satisfies SpendRequest);
-  }
-
-  function start(): Worker {
-    const started = new Worker(program);
-    const lose = (reason: string) => {
-      if (worker !== started) return;
-      worker = null;
-      started.terminate();
-      const lost = new StoreFailure('reader-lost', `The thread that reads the database ended (${reason}).`);
-      finish((asked) => asked.reject(lost));
-    };
-    started.onmessage = ({ data: reply }: MessageEvent<SpendReply>) => take(reply);
-    started.onerror = (event) => lose(event.message);
-    started.onmessageerror = () => lose('a message could not be read');
-    started.addEventListener('close', () => lose('it closed'));
-    return started;
-  }
-
-  function take(reply: SpendReply): void {
-    if ('failed' in reply) {
-      const failure = new StoreFailure(reply.failed.kind, reply.failed.message);
-      finish((asked) => asked.reject(failure));
-      return;
-    }
-    finish((asked, index) => asked.resolve(BigInt(reply.spent[index] ?? '0')));
-  }
-
-  function finish(conclude: (asked: Asked, index: number) => void): void {
-    const done = underWay;
-    underWay = [];
-    for (const [index, asked] of done.entries()) conclude(asked, index);
-    next();
-  }
-
-  const closedFailure = () => new StoreFailure('closed', 'The store has been closed; nothing more is read.');
-  return {
-    prepare() {
-      if (!closed) worker ??= start();
-    },
-    ask(question) {
-      return new Promise((resolve, reject) => {
-        if (closed) return reject(closedFailure());
-        waiting.push({ question, resolve, reject });
-        next();
-      });
-    },
-    close() {
-      closed = true;
-      worker?.terminate();
-      worker = null;
-      for (const { reject } of [...underWay, ...waiting]) reject(closedFailure());
-      underWay = [];
+  async function askWaiting(): Promise<void> {
+    isAsking = true;
+    while (waiting.length > 0) {
+      const together = waiting;
       waiting = [];
-    },
+      try {
+        const reply = await thread.ask({ path, questions: together.map(({ question }) => question) });
+        if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
+        for (const [index, { resolve }] of together.entries()) resolve(BigInt(reply.spent[index] ?? '0'));
+      } catch (cause) {
+        for (const { reject } of together) reject(cause);
+      }
+    }
+    isAsking = false;
+  }
+
+  return {
+    prepare: thread.prepare,
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ question, resolve, reject });
+        if (!isAsking) void askWaiting();
+      }),
+    close: thread.close,
   };
 }
