@@ -86,8 +86,8 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
         )}
         {call.unpriced_server_tools !== undefined && (
           <p className="text-amber">
-            Not in the cost: requests of {call.unpriced_server_tools.join(', ')}, for which the price has no fee. Set
-            one on the models page.
+            Not in the cost: requests of {call.unpriced_server_tools.join(', ')}, for which the price has no fee. Give
+            the model’s price <code>per_1000_requests</code>.
           </p>
         )}
       </Section>
