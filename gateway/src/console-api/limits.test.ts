@@ -154,6 +154,18 @@ test('the simulator says what the line then does, and takes nothing', async () =
     waitMs: fc.integer({ min: 0, max: 40_000 }),
     model: fc.constantFrom('m', 'unpriced'),
   });
+  const noCaps = { rpm: null, tpm: null, concurrency: null, budget: null };
+  const free = {
+    subject: 'key',
+    caps: noCaps,
+    inputBytes: 10,
+    maxTokens: 10,
+    endUser: null,
+    stream: false,
+    releases: true,
+    waitMs: 0,
+    model: 'm',
+  } as const;
   const outcomes = new Set<boolean>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -189,7 +201,8 @@ test('the simulator says what the line then does, and takes nothing', async () =
         if (releases) await end();
       }
     }),
-    { numRuns: 25 },
+    // Chance alone may refuse all.
+    { numRuns: 25, examples: [[[free, { ...free, caps: { ...noCaps, budget: 0 } }, free]]] },
   );
   expect(outcomes.size).toBe(2);
 }, 60_000);
