@@ -91,6 +91,12 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
       providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind })),
       model: parts.suggestModel() ?? '',
     }),
+    checkWorkspace(id) {
+      if ((directory.workspaces.get(id)?.accountId ?? HOUSE_ACCOUNT) === HOUSE_ACCOUNT) return;
+      throw new ConsoleFailure('invalid', `workspace: ${id} is taken by another account; choose another name`, {
+        member: 'workspace',
+      });
+    },
     async makeWorkspace(id) {
       if (directory.workspaces.get(id)?.accountId === HOUSE_ACCOUNT) return;
       const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT }, BY_COMMAND_LINE);

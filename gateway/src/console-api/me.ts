@@ -4,8 +4,6 @@ import type { Handlers } from './handlers.ts';
 import { type PeopleParts, requireSignedIn } from './people-parts.ts';
 import { viewPerson } from './session.ts';
 
-const SETTINGS = '/app/settings';
-
 export function meHandlers(
   parts: PeopleParts,
 ): Handlers<
@@ -73,7 +71,7 @@ export function meHandlers(
       const { id, name } = person;
       if (!(await sessions.end(id, call.path.session))) {
         throw new ConsoleFailure('not_found', 'you have no such session; it may have ended by itself', {
-          page: SETTINGS,
+          page: '/app/me',
         });
       }
       await note({

@@ -37,6 +37,8 @@ export interface PeopleParts {
   readonly version: string;
   /** What there is to call, for whoever sets the console up. */
   describeGateway(): { readonly providers: readonly { name: string; kind: string }[]; readonly model: string };
+  /** @throws ConsoleFailure `invalid` where another account has a workspace of this id. */
+  checkWorkspace(id: string): void;
   /** Makes a workspace of the account `default`, where there is none of this id. @throws ConsoleFailure `invalid` */
   makeWorkspace(id: string): Promise<void>;
   nowMs(): number;

@@ -90,6 +90,18 @@ describe('set-up', () => {
     expect((await rig.browser().ask(`GET /setup/${token}`)).json.valid).toBe(true);
   });
 
+  test('a workspace that another account has is refused before the link is used up, and not told to strangers', async () => {
+    await rig.run('accounts.create', { id: 'team' });
+    await rig.run('workspaces.create', { id: 'lab', account: 'team' });
+    const token = await makeToken();
+    const browser = rig.browser();
+    const ask = (given: object) =>
+      browser.ask('POST /setup', { body: { ...OWNER, token, workspace: 'lab', ...given } });
+    expect((await ask({})).json.error).toMatchObject({ code: 'invalid', member: 'workspace' });
+    expect((await ask({ token: 'x'.repeat(43) })).json.error.code).toBe('gone');
+    expect((await ask({ workspace: 'attic' })).json.state).toBe('signed_in');
+  });
+
   test('guessing links is slowed down', async () => {
     const guess = (nth: number) => rig.browser().ask(`GET /setup/${'x'.repeat(20)}${nth}`, { address: '198.51.100.7' });
     const statuses: number[] = [];

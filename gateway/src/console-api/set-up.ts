@@ -5,7 +5,7 @@ import type { PeopleParts } from './people-parts.ts';
 import { viewNewSession } from './session.ts';
 
 export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}' | 'POST /setup'> {
-  const { setUp, attempts, describeGateway, makeWorkspace, signIn } = parts;
+  const { setUp, attempts, describeGateway, checkWorkspace, makeWorkspace, signIn } = parts;
   return {
     'GET /setup/{token}': async ({ path, arrival }) => {
       const attempt = attempts.begin([addressSubject(arrival.address)]);
@@ -18,6 +18,8 @@ export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}'
     'POST /setup': async (call) => {
       const { body, arrival, outgoing } = call;
       const attempt = attempts.begin([addressSubject(arrival.address)]);
+      // Before the link is used up, and only for whoever has one: what there is, is nobody else's business.
+      if (body.workspace !== null && (await setUp.readLink(body.token)) !== null) checkWorkspace(body.workspace);
       const person = await setUp.claim(body);
       attempt.succeed([]);
       await parts.note({

@@ -83,7 +83,7 @@ export function createCredentials({ engines, sessions, attempts, note, nowMs }: 
     async beginSecondFactor(who, password) {
       if (who.signedIn.person.second_factor === 1) {
         throw new PeopleFailure('conflict', 'a second factor is on already; turn it off before you set up another', {
-          page: '/app/settings',
+          page: '/app/me',
         });
       }
       const { response } = await ask(who, 'password', (api, asked) =>
