@@ -33,6 +33,7 @@ const PAGES = {
   '/app/sign-in': () => import('./pages/sign-in/signed-in-page.tsx'),
   '/app/setup': () => import('./pages/setup/setup-page.tsx'),
   '/app/invitations/$token': () => import('./pages/invitation/invitation-page.tsx'),
+  '/app/reset/$token': () => import('./pages/reset/reset-page.tsx'),
   '/app/me': () => import('./pages/me/me-page.tsx'),
   '/app/keys': () => import('./pages/keys/keys-page.tsx'),
   '/app/keys/$key': () => import('./pages/keys/key-page.tsx'),

@@ -28,6 +28,7 @@ import { type HttpServer, startHttpServer } from './http/server.ts';
 import { startKeepingKeyUses } from './identity/keep-key-uses.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
 import { Roster } from './lib/roster.ts';
+import { createLinkMakers } from './people/link-makers.ts';
 import { makersOf, membershipOf } from './people/membership.ts';
 import { createSetUp } from './people/set-up.ts';
 import type { RouteTable } from './routing/route.ts';
@@ -124,8 +125,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       limits: money.desk.rules,
       credit: money.credit,
       bindAccount: money.bindAccount,
-      setUp: {
-        makeLink: setUp.makeLink,
+      links: {
+        ...createLinkMakers(store.people, Date.now),
         served: () => ({ console: gate.settings.config.server.console, baseUrl: baseUrl() }),
       },
       nowMs: Date.now,

@@ -10,6 +10,7 @@ import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
 import { register as registerConnect } from './cli/connect.ts';
 import { register as registerKeys } from './cli/keys.ts';
 import { register as registerLimits } from './cli/limits.ts';
+import { register as registerResetPassword } from './cli/reset-password.ts';
 import { register as registerServe } from './cli/serve.ts';
 import { register as registerSetupLink } from './cli/setup-link.ts';
 import { register as registerTopup } from './cli/topup.ts';
@@ -38,6 +39,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerVerify,
     registerBackup,
     registerSetupLink,
+    registerResetPassword,
     registerCheck,
     registerConnect,
   ]) {

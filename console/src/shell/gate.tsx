@@ -11,7 +11,7 @@ const SignIn = lazy(() => import('../pages/sign-in/sign-in-page.tsx'));
 const Unclaimed = lazy(() => import('../pages/setup/unclaimed-page.tsx'));
 
 /** Pages that are shown to people who are not signed in. */
-const OPEN = /^\/(app\/setup|app\/invitations\/|status)/;
+const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;
 
 export function Gate() {
   const session = useSession();

@@ -14,6 +14,7 @@ import type { PeopleParts } from '../console-api/people-parts.ts';
 import { policyHandlers } from '../console-api/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy-parts.ts';
 import { providerHandlers } from '../console-api/providers.ts';
+import { resetHandlers } from '../console-api/resets.ts';
 import { sessionHandlers } from '../console-api/session.ts';
 import { setUpHandlers } from '../console-api/set-up.ts';
 import { signInHandlers } from '../console-api/sign-in.ts';
@@ -69,6 +70,7 @@ export function openConsole({
       ...meHandlers(people),
       ...passkeyHandlers(people),
       ...invitationHandlers(people),
+      ...resetHandlers(people),
       ...memberHandlers(people),
       ...homeHandlers(usageParts),
       ...usageHandlers(usageParts),

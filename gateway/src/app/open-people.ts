@@ -16,8 +16,10 @@ import { bindPerson, createMembers } from '../people/members.ts';
 import { createPasskeyChallenges } from '../people/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkey-proof.ts';
 import { createPasskeys } from '../people/passkeys.ts';
+import { createPasswordResets } from '../people/password-resets.ts';
 import type { TakeNote } from '../people/people-note.ts';
 import { createPersonNames } from '../people/person-names.ts';
+import { createResetLinks } from '../people/reset-links.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
 import { createSessions } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
@@ -87,6 +89,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     passkeys: createPasskeys({ people, sessions, challenges, proveFresh, services, note, nowMs }),
     members: createMembers(shared),
     invitations: createInvitations(shared),
+    resets: createPasswordResets({ ...shared, links: createResetLinks(people, nowMs) }),
     describeGateway: () => ({
       providers: [...config().providers.values()].map(({ name, kind }) => ({ name, kind })),
       model: parts.suggestModel() ?? '',

@@ -46,7 +46,7 @@ async function startServer(dataDir: string) {
     limits,
     credit: (account, amount) => void credits.push({ account, amount }),
     bindAccount: () => undefined,
-    setUp: { makeLink: async () => null, served: () => null },
+    links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
     nowMs: Date.now,
   });
   const socket = serveControl(dataDir, control);

@@ -4,7 +4,7 @@ import type { ControlReply, Json } from '../control/command.ts';
 import { createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/load-key-directory.ts';
-import { createSetUp } from '../people/set-up.ts';
+import { createLinkMakers } from '../people/link-makers.ts';
 import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import { prepareDataFolder } from '../store/sql/data-folder.ts';
 import { acquireDataLock } from '../store/sql/data-lock.ts';
@@ -85,7 +85,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       limits,
       credit: NOBODY_IS_BOUND,
       bindAccount: NOBODY_IS_BOUND,
-      setUp: { makeLink: createSetUp(store.people, () => environment.nowMs()).makeLink, served: () => null },
+      links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       nowMs: () => environment.nowMs(),
     });
     return await control.run(name, given, BY_COMMAND_LINE);

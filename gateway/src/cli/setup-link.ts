@@ -1,11 +1,11 @@
 /** Owns the command `tollgate setup-link`: a new one-time link to set the console up with, while nobody has. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { renderConfigProblem } from '../config/config-problem.ts';
-import { type ConfigSource, loadConfig } from '../config/load-config.ts';
+import type { ConfigSource } from '../config/load-config.ts';
 import { administer } from './administer.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
+import type { CliEnvironment } from './cli-environment.ts';
 import { renderJsonLine } from './output.ts';
+import { readConsolePlace } from './read-console-place.ts';
 
 const linkView = z.object({ link: z.string(), expires_at: z.string() });
 
@@ -21,11 +21,8 @@ export function register(
     .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
     .option('--json', 'print JSON')
     .action(async (flags: { config?: string; json?: true }) => {
-      const { config, problems } = loadConfig({ ...source, file: flags.config });
-      if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
-      const { console, publicUrl, host, port } = config.server;
-      const base_url = publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-      const made = linkView.parse(await administer(environment, 'setup.link', { console, base_url }));
+      const place = readConsolePlace({ ...source, file: flags.config });
+      const made = linkView.parse(await administer(environment, 'setup.link', place));
       environment.stdout(
         flags.json === true
           ? renderJsonLine(made)

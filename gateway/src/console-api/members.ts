@@ -2,6 +2,7 @@
 import { cameByHttps } from '../people/auth-cookies.ts';
 import type { Invitation } from '../people/invitations.ts';
 import type { Giver, Member } from '../people/members.ts';
+import { tenancyOf } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { ConsoleRoute, Reply } from './contract.ts';
 import type { ConsoleCall, Handlers } from './handlers.ts';
@@ -17,8 +18,14 @@ export function memberHandlers(
   | 'DELETE /accounts/{account}/invitations/{invitation}'
   | 'PATCH /accounts/{account}/members/{person}'
   | 'DELETE /accounts/{account}/members/{person}'
+  | 'POST /accounts/{account}/members/{person}/reset-link'
 > {
-  const { members, invitations } = parts;
+  const { members, invitations, resets } = parts;
+  const linkOf = (
+    { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
+    page: 'invitations' | 'reset',
+    token: string,
+  ) => `${addressOf(parts, cameByHttps(arrival), arrival.headers.get('host') ?? '')}/app/${page}/${token}`;
   return {
     'GET /accounts/{account}/members': async ({ tenancy }) => ({
       members: (await members.list(tenancy.account)).map(viewMember),
@@ -27,11 +34,7 @@ export function memberHandlers(
     'POST /accounts/{account}/invitations': async (call) => {
       const { email, role, workspaces } = call.body;
       const made = await invitations.create(giverOf(call), email, { role, workspaces });
-      const host = call.arrival.headers.get('host') ?? '';
-      return {
-        invitation: viewInvitation(made.invitation),
-        link: `${addressOf(parts, cameByHttps(call.arrival), host)}/app/invitations/${made.token}`,
-      };
+      return { invitation: viewInvitation(made.invitation), link: linkOf(call, 'invitations', made.token) };
     },
     'DELETE /accounts/{account}/invitations/{invitation}': async (call) => {
       await invitations.withdraw(giverOf(call), call.path.invitation);
@@ -42,6 +45,11 @@ export function memberHandlers(
     'DELETE /accounts/{account}/members/{person}': async (call) => {
       await members.remove(giverOf(call), call.path.person);
       return {};
+    },
+    'POST /accounts/{account}/members/{person}/reset-link': async (call) => {
+      const rightsIn = (account: string) => tenancyOf(call.actor, account);
+      const { token, expiresAtMs } = await resets.makeLink({ ...giverOf(call), rightsIn }, call.path.person);
+      return { link: linkOf(call, 'reset', token), expires_at: new Date(expiresAtMs).toISOString() };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Credentials } from '../people/credentials.ts';
 import type { Invitations } from '../people/invitations.ts';
 import type { Members } from '../people/members.ts';
 import type { Passkeys } from '../people/passkeys.ts';
+import type { PasswordResets } from '../people/password-resets.ts';
 import type { TakeNote } from '../people/people-note.ts';
 import type { PersonNames } from '../people/person-names.ts';
 import { type RelyingParty, relyingPartyOf } from '../people/relying-party.ts';
@@ -26,6 +27,7 @@ export interface PeopleParts {
   readonly setUp: SetUp;
   readonly members: Members;
   readonly invitations: Invitations;
+  readonly resets: PasswordResets;
   readonly attempts: Attempts;
   /** For whoever shows what somebody made or did. */
   readonly personNames: PersonNames;

@@ -13,10 +13,18 @@ export interface RulesInForce {
   put(subject: Subject, caps: Caps | null): void;
 }
 
-/** The console's one-time set-up links. */
-export interface SetUpLinks {
-  /** A new link, those before it work no more; null: somebody has set the console up. */
-  makeLink(): Promise<{ readonly token: string; readonly expiresAtMs: number } | null>;
+/** A link that works once. */
+export interface OneTimeLink {
+  readonly token: string;
+  readonly expiresAtMs: number;
+}
+
+/** The console's one-time links. */
+export interface ConsoleLinks {
+  /** To set it up, those before it work no more; null: somebody has. */
+  makeSetUp(): Promise<OneTimeLink | null>;
+  /** To a new password, the one before it works no more; null: nobody signs in by this address. */
+  makeReset(email: string, endsSecondFactor: boolean): Promise<(OneTimeLink & { readonly person: string }) | null>;
   /** Of the running server: whether it serves the console, and what links begin with. Null: none runs. */
   readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
 }
@@ -31,7 +39,7 @@ export interface ControlContext {
   credit(account: string, amount: bigint): void | Promise<void>;
   /** Told of an account that is new or changed, once that is durable and before its keys are bound by it. */
   bindAccount(account: StoredAccount): void | Promise<void>;
-  readonly setUp: SetUpLinks;
+  readonly links: ConsoleLinks;
   /** The present, unix ms. */
   nowMs(): number;
 }

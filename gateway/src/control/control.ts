@@ -4,8 +4,8 @@ import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import type { ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
+import { LINK_COMMANDS } from './link-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
-import { SETUP_COMMANDS } from './setup-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
 const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
@@ -14,7 +14,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...ACCOUNT_COMMANDS,
   ...MONEY_COMMANDS,
   ...LIMIT_COMMANDS,
-  ...SETUP_COMMANDS,
+  ...LINK_COMMANDS,
 ]);
 
 export interface Control {

@@ -98,7 +98,7 @@ export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, kno
 }
 
 /** Whether one list of workspaces (null: all) has all of another. */
-function holds(all: readonly string[] | null, some: readonly string[] | null): boolean {
+export function holds(all: readonly string[] | null, some: readonly string[] | null): boolean {
   return all === null || (some?.every((workspace) => all.includes(workspace)) ?? false);
 }
 

@@ -7,6 +7,8 @@ export type PeopleAct =
   | 'person.sign_out'
   | 'person.rename'
   | 'person.password'
+  | 'person.reset_link'
+  | 'person.reset'
   | 'person.second_factor_on'
   | 'person.second_factor_off'
   | 'person.passkey_added'

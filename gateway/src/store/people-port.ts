@@ -104,6 +104,16 @@ export interface SetupLinkRow {
   readonly used_at_ms: number | null;
 }
 
+export interface ResetLinkRow {
+  /** One link for a person at a time. It ends by itself when his password or a membership changes, or those of who made it. */
+  readonly person: string;
+  readonly token_hash: string;
+  /** Null: the command line. */
+  readonly made_by: string | null;
+  readonly ends_second_factor: 0 | 1;
+  readonly expires_at_ms: number;
+}
+
 export interface PeopleTables {
   person: PersonRow;
   person_session: PersonSessionRow;
@@ -114,6 +124,7 @@ export interface PeopleTables {
   membership: MembershipRow;
   invitation: InvitationRow;
   setup_link: SetupLinkRow;
+  reset_link: ResetLinkRow;
 }
 export type PeopleTable = keyof PeopleTables;
 export type PeopleValue = string | number | null;

@@ -98,8 +98,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   control: ['lib', 'errors', 'billing/money.ts', ...PORTS, 'identity', 'config'],
 
   http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
-  // Without a server a command makes the console's set-up link itself.
-  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/set-up.ts', 'store/sql'],
+  // Without a server a command makes the console's links itself.
+  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/link-makers.ts', 'store/sql'],
   // Files of other programs; of this one it knows nothing.
   connect: ['lib'],
 

@@ -46,6 +46,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
     isForStrangers: true,
     path: () => `/app/invitations/${'x'.repeat(43)}`,
   },
+  { route: '/app/reset/$token', isForStrangers: true, path: () => `/app/reset/${'x'.repeat(43)}` },
 ];
 
 /** The addresses in the console's own router. */

@@ -26,6 +26,7 @@ const BODIES = {
   'DELETE /accounts/{account}/invitations/{invitation}': undefined,
   'PATCH /accounts/{account}/members/{person}': { role: 'viewer', workspaces: null },
   'DELETE /accounts/{account}/members/{person}': undefined,
+  'POST /accounts/{account}/members/{person}/reset-link': {},
 } as const satisfies Partial<Record<ConsoleRoute, object | undefined>>;
 type Named = keyof typeof BODIES;
 

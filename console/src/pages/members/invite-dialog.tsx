@@ -3,12 +3,11 @@ import { useId, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { HandOver } from './hand-over.tsx';
 import { givenRights, type Rights, RightsFields, rightsFault } from './rights-fields.tsx';
 
 interface InviteDialogProps {
@@ -30,8 +29,14 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
     invite.mutate({ path: { account: account.account }, body: { email: email.trim(), ...givenRights(rights) } });
   }
 
-  if (invite.data !== undefined)
-    return <InvitationLink email={invite.data.invitation.email} link={invite.data.link} onClose={onClose} />;
+  if (invite.data !== undefined) {
+    return (
+      <HandOver link={invite.data.link} onClose={onClose}>
+        It lets <span className="font-medium">{invite.data.invitation.email}</span> in, once, within seven days. It is
+        shown this once; an invitation to the same address replaces it.
+      </HandOver>
+    );
+  }
   return (
     <Dialog
       title="Invite somebody"
@@ -64,39 +69,6 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
           onRights={setRights}
         />
       </Form>
-    </Dialog>
-  );
-}
-
-interface InvitationLinkProps {
-  readonly email: string;
-  readonly link: string;
-  readonly onClose: () => void;
-}
-
-function InvitationLink({ email, link, onClose }: InvitationLinkProps) {
-  return (
-    <Dialog
-      title="Hand over this link"
-      closable={false}
-      onClose={onClose}
-      footer={
-        <>
-          <CopyButton text={link} what="link" />
-          <Button kind="primary" onClick={onClose}>
-            I have the link
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-3 text-read">
-        <p>
-          It lets <span className="font-medium">{email}</span> in, once, within seven days. It is shown this once; an
-          invitation to the same address replaces it.
-        </p>
-        <CodeBlock text={link} what="link" wraps />
-        <p className="text-base text-ink-2">Whoever has the link can use it. Send it by a way that only they read.</p>
-      </div>
     </Dialog>
   );
 }

@@ -8,11 +8,12 @@ import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
 import { Confirm } from '../../ui/confirm.tsx';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { Menu, MenuItem, MenuLabel } from '../../ui/menu.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
-import { lockOf, type Member, ROLES } from './role-words.ts';
+import { ResetDialog } from './reset-dialog.tsx';
+import { lockOf, type Member, mayReset, ROLES } from './role-words.ts';
 
 interface MemberTableProps {
   readonly account: CurrentAccount;
@@ -24,6 +25,7 @@ interface MemberTableProps {
 export function MemberTable({ account, members, self }: MemberTableProps) {
   const [changed, setChanged] = useState<Member | null>(null);
   const [removed, setRemoved] = useState<Member | null>(null);
+  const [reset, setReset] = useState<Member | null>(null);
   const columns: readonly Column<Member>[] = [
     {
       id: 'name',
@@ -85,6 +87,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
                 member={member}
                 lock={lockOf(member, members, account.may)}
                 onChange={() => setChanged(member)}
+                {...(mayReset(member, self, account.may) ? { onReset: () => setReset(member) } : {})}
                 onRemove={() => setRemoved(member)}
               />
             ),
@@ -96,6 +99,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
     <>
       <Table label="Members" columns={columns} rows={members} rowKey={({ person }) => person} />
       {changed !== null && <ChangeDialog account={account} member={changed} onClose={() => setChanged(null)} />}
+      {reset !== null && <ResetDialog account={account.account} member={reset} onClose={() => setReset(null)} />}
       {removed !== null && (
         <RemoveMember
           account={account.account}
@@ -115,13 +119,16 @@ export function WorkspaceNames({ of: names }: { readonly of: readonly string[] |
 
 interface ActsProps {
   readonly member: Member;
+  /** Why he cannot be changed or removed; null: he can be. */
   readonly lock: string | null;
   readonly onChange: () => void;
+  /** Left out: a new password is not offered. */
+  readonly onReset?: () => void;
   readonly onRemove: () => void;
 }
 
-function Acts({ member, lock, onChange, onRemove }: ActsProps) {
-  if (lock !== null) {
+function Acts({ member, lock, onChange, onReset, onRemove }: ActsProps) {
+  if (lock !== null && onReset === undefined) {
     return (
       <IconButton
         label={`Why ${member.name} cannot be changed`}
@@ -141,10 +148,15 @@ function Acts({ member, lock, onChange, onRemove }: ActsProps) {
         </IconButton>
       }
     >
-      <MenuItem onSelect={onChange}>Change the rights…</MenuItem>
-      <MenuItem danger onSelect={onRemove}>
-        Remove from the account…
-      </MenuItem>
+      {lock === null && <MenuItem onSelect={onChange}>Change the rights…</MenuItem>}
+      {onReset !== undefined && <MenuItem onSelect={onReset}>Link to a new password…</MenuItem>}
+      {lock === null ? (
+        <MenuItem danger onSelect={onRemove}>
+          Remove from the account…
+        </MenuItem>
+      ) : (
+        <MenuLabel>{lock}</MenuLabel>
+      )}
     </Menu>
   );
 }

@@ -6,7 +6,7 @@ import {
   roleMay,
   ROLES as TABLE_ROLES,
 } from '../../../../gateway/src/people/roles.ts';
-import { lockOf, type Member, ROLES, rolesToGive, roleWords } from './role-words.ts';
+import { lockOf, type Member, mayReset, ROLES, rolesToGive, roleWords } from './role-words.ts';
 
 const member = (person: string, role: Member['role']): Member => ({
   person,
@@ -53,4 +53,15 @@ describe('what somebody may give and change', () => {
     expect(lockOf(eve, [ada, eve], mayAs('admin'))).toBeNull();
     expect(lockOf(eve, [ada, eve], mayAs('viewer'))).not.toBeNull();
   });
+});
+
+test('a new password is offered for others, by an owner for everybody, by an admin for all but owners', () => {
+  const offered = (by: Member['role'], of: Member['role']) => mayReset(member('b', of), 'a', mayAs(by));
+  expect([offered('owner', 'owner'), offered('admin', 'admin'), offered('admin', 'owner')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(offered('developer', 'viewer')).toBe(false);
+  expect(mayReset(member('a', 'viewer'), 'a', mayAs('owner'))).toBe(false);
 });

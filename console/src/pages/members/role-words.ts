@@ -45,3 +45,9 @@ export function lockOf(
   const isLast = members.filter(({ role }) => role === 'owner').length === 1;
   return isLast ? 'The last owner stays; make somebody else an owner first.' : null;
 }
+
+/** Whether a link to a new password is offered. The gateway looks at the member's other accounts too, which are not shown here. */
+export function mayReset(member: Member, self: string | null, may: (permission: Permission) => boolean): boolean {
+  if (member.person === self || !may('members.write')) return false;
+  return member.role !== 'owner' || may('owners.write');
+}

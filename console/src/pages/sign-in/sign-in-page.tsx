@@ -19,6 +19,12 @@ export default function SignInPage({ session }: { readonly session: Session }) {
       <SignInSteps session={session} />
       {!isSecond && (
         <p className="text-sm text-ink-3">
+          Password forgotten? An owner or admin makes you a link to a new one on the page of members; whoever runs the
+          gateway prints one: <code className="break-all">bin/tollgate reset-password E-MAIL</code>
+        </p>
+      )}
+      {!isSecond && (
+        <p className="text-sm text-ink-3">
           No account yet? Ask an owner or admin for an invitation. Calls need no account: they use an API key.
         </p>
       )}

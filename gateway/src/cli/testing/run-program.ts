@@ -7,6 +7,7 @@ import * as calls from '../calls.ts';
 import { type CliEnvironment, CliFailure } from '../cli-environment.ts';
 import * as keys from '../keys.ts';
 import * as limits from '../limits.ts';
+import * as resetPassword from '../reset-password.ts';
 import * as setupLink from '../setup-link.ts';
 import * as topup from '../topup.ts';
 import * as verify from '../verify.ts';
@@ -40,7 +41,9 @@ export async function runProgram(dataDir: string, ...words: readonly string[]): 
   for (const { register } of [keys, workspaces, accounts, limits, topup, calls, verify, backup]) {
     register(program, environment);
   }
-  setupLink.register(program, environment, { environment: {}, cwd: dirname(dataDir) });
+  for (const { register } of [setupLink, resetPassword]) {
+    register(program, environment, { environment: {}, cwd: dirname(dataDir) });
+  }
   try {
     await program.parseAsync(words, { from: 'user' });
     return { exitCode: 0, stdout, stderr };

@@ -180,4 +180,16 @@ export const peopleRoutes = {
     body: z.strictObject({ name: givenName.nullable(), password: password.nullable() }),
     reply: session,
   },
+  'GET /resets/{token}': {
+    summary: 'Whose password a link sets, and until when.',
+    access: 'anyone',
+    reply: z.object({ valid: z.boolean(), email: z.string().nullable(), expires_at: time.nullable() }),
+  },
+  'POST /resets/{token}': {
+    summary:
+      'Sets the password and ends every session of the person. The link is used up; who signs in, signs in anew.',
+    access: 'anyone',
+    body: z.strictObject({ password }),
+    reply: nothing,
+  },
 } as const satisfies RouteTable;

@@ -168,6 +168,13 @@ export const policyRoutes = {
     reply: nothing,
     peopleOnly: true,
   },
+  'POST /accounts/{account}/members/{person}/reset-link': {
+    summary: 'A one-time link to a new password for a member; it is shown in this answer and never again.',
+    access: 'members.write',
+    body: nothing,
+    reply: z.object({ link: z.string(), expires_at: time }),
+    peopleOnly: true,
+  },
   'GET /accounts/{account}/billing': {
     summary: 'What the account has, and its ledger, the newest entry first.',
     access: 'billing.read',

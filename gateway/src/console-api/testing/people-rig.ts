@@ -5,6 +5,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { createControl } from '../../control/control.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
+import { createLinkMakers } from '../../people/link-makers.ts';
 import { makersOf, membershipOf } from '../../people/membership.ts';
 import type { PeopleNote } from '../../people/people-note.ts';
 import { createSetUp, type SetUp } from '../../people/set-up.ts';
@@ -18,6 +19,7 @@ import { invitationHandlers } from '../invitations.ts';
 import { meHandlers } from '../me.ts';
 import { memberHandlers } from '../members.ts';
 import { passkeyHandlers } from '../passkeys.ts';
+import { resetHandlers } from '../resets.ts';
 import { sessionHandlers } from '../session.ts';
 import { setUpHandlers } from '../set-up.ts';
 import { signInHandlers } from '../sign-in.ts';
@@ -81,7 +83,7 @@ export async function openPeopleRig(
     limits: { get: () => null, put: () => undefined },
     credit: () => undefined,
     bindAccount: () => undefined,
-    setUp: { makeLink: setUp.makeLink, served: () => null },
+    links: { ...createLinkMakers(store.people, () => rig.nowMs), served: () => null },
     nowMs: () => rig.nowMs,
   });
   const { config } = loadConfig({ cwd: dataDir, environment: {}, file: undefined });
@@ -107,6 +109,7 @@ export async function openPeopleRig(
       ...meHandlers(people),
       ...passkeyHandlers(people),
       ...invitationHandlers(people),
+      ...resetHandlers(people),
       ...memberHandlers(people),
     }),
     identify: createIdentify({ sessions: people.sessions, directory, nowMs: () => rig.nowMs }),

@@ -80,7 +80,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     limits: money.desk.rules,
     credit: money.credit,
     bindAccount: money.bindAccount,
-    setUp: { makeLink: async () => null, served: () => null },
+    links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
     nowMs: () => rig.nowMs,
   });
   const faults: string[] = [];

@@ -70,7 +70,7 @@ export function createControlRig(): ControlRig {
       },
       credit: (account, amount) => void credits.push({ account, amount }),
       bindAccount: (account) => void boundAccounts.push(account),
-      setUp: { makeLink: async () => null, served: () => null },
+      links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
       nowMs: () => rig.nowMs,
     }),
     async run(name, given = {}) {

@@ -14,6 +14,7 @@ import { MIGRATION_13 } from './migration-13.ts';
 import { MIGRATION_14 } from './migration-14.ts';
 import { MIGRATION_15 } from './migration-15.ts';
 import { MIGRATION_16 } from './migration-16.ts';
+import { MIGRATION_17 } from './migration-17.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -101,4 +102,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_14,
   MIGRATION_15,
   MIGRATION_16,
+  MIGRATION_17,
 ];

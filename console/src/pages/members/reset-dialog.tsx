@@ -1,0 +1,52 @@
+/** Owns making a link to a new password for a member who forgot his: what it does, and the link, which is shown once. */
+import { useAct } from '../../lib/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { HandOver } from './hand-over.tsx';
+import type { Member } from './role-words.ts';
+
+interface ResetDialogProps {
+  readonly account: string;
+  readonly member: Member;
+  readonly onClose: () => void;
+}
+
+export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
+  const make = useAct('POST /accounts/{account}/members/{person}/reset-link');
+  const { name, email, person } = member;
+  if (make.data !== undefined) {
+    return (
+      <HandOver link={make.data.link} onClose={onClose}>
+        It lets <span className="font-medium">{email}</span> set a new password, once, within an hour. It is shown this
+        once; a new link replaces it.
+      </HandOver>
+    );
+  }
+  return (
+    <Dialog
+      title={`A new password for ${name}?`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            busy={make.isPending}
+            onClick={() => make.mutate({ path: { account, person }, body: {} })}
+          >
+            Create the link
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-read">
+        <p>
+          You get a link to hand over. Nothing changes until {name} uses it: then every session of theirs ends. A second
+          factor stays.
+        </p>
+        {make.error !== null && <ErrorNote error={make.error} />}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,91 @@
+/** Owns the page of a link to a new password: whose it is, and setting it. Signing in with it is the next page's. */
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAct, useReply } from '../../lib/queries.ts';
+import { OpenFrame } from '../../shell/open-frame.tsx';
+import { Button, buttonClasses } from '../../ui/button.tsx';
+import { ErrorNote, memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { PasswordField } from '../../ui/password-field.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+
+export default function ResetPage() {
+  const { token = '' } = useParams({ strict: false }) as { token?: string };
+  const [doneFor, setDoneFor] = useState<string | null>(null);
+  const link = useReply('GET /resets/{token}', { path: { token } }, { enabled: doneFor === null });
+  if (doneFor !== null) return <PasswordSet email={doneFor} />;
+  if (link.data === undefined) {
+    return (
+      <OpenFrame title="New password">
+        {link.error === null ? (
+          <SkeletonPanel heightPx={180} />
+        ) : (
+          <ErrorNote error={link.error} onRetry={() => void link.refetch()} />
+        )}
+      </OpenFrame>
+    );
+  }
+  const { valid, email } = link.data;
+  if (!valid || email === null) return <LinkGone />;
+  return <NewPassword token={token} email={email} onDone={() => setDoneFor(email)} />;
+}
+
+interface NewPasswordProps {
+  readonly token: string;
+  readonly email: string;
+  readonly onDone: () => void;
+}
+
+function NewPassword({ token, email, onDone }: NewPasswordProps) {
+  const [password, setPassword] = useState('');
+  const set = useAct('POST /resets/{token}', ['GET /session']);
+  return (
+    <OpenFrame title="New password" lead="Choose one in place of the forgotten. It ends every session you have.">
+      <Form
+        label="New password"
+        error={set.error}
+        members={['password']}
+        onSubmit={() => set.mutate({ path: { token }, body: { password } }, { onSuccess: onDone })}
+        foot={
+          <Button type="submit" kind="primary" busy={set.isPending}>
+            Set the password
+          </Button>
+        }
+      >
+        <TextField label="E-mail" type="email" autoComplete="username" readOnly value={email} />
+        <PasswordField
+          label="New password"
+          autoComplete="new-password"
+          hint="At least 12 characters."
+          value={password}
+          onValue={setPassword}
+          error={memberError(set.error, 'password')}
+        />
+      </Form>
+    </OpenFrame>
+  );
+}
+
+function PasswordSet({ email }: { readonly email: string }) {
+  return (
+    <OpenFrame title="The password is set" lead={`Sign in as ${email} with it. Every former session was ended.`}>
+      <Link to="/app" search={{} as never} className={buttonClasses('primary')}>
+        Go on to sign in
+      </Link>
+    </OpenFrame>
+  );
+}
+
+function LinkGone() {
+  return (
+    <OpenFrame
+      title="This link does not work"
+      lead="It was used, replaced by a newer one, is older than an hour, or your password or rights have changed since. Ask for a new one."
+    >
+      <Link to="/app" search={{} as never} className={buttonClasses('plain')}>
+        Open the console
+      </Link>
+    </OpenFrame>
+  );
+}

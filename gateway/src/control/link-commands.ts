@@ -1,0 +1,53 @@
+/** Owns the commands that make one-time links into the console: to set it up, and to a new password. */
+import { z } from 'zod';
+import { CommandFailure, type ConsoleLinks, type ControlCommand, defineCommand } from './command.ts';
+
+/** Where no server runs: what its configuration says. */
+const place = { console: z.boolean(), base_url: z.string().max(2_048) };
+
+const setUp = defineCommand(z.strictObject(place), async ({ links }, given) => {
+  const baseUrl = requireConsole(links, given);
+  const made = await links.makeSetUp();
+  if (made === null) {
+    throw new CommandFailure(
+      'The console was set up already. Sign in there, have an owner or admin invite you at /app/members, or, where you forgot your password: tollgate reset-password EMAIL',
+    );
+  }
+  return { link: `${baseUrl}/app/setup?token=${made.token}`, expires_at: new Date(made.expiresAtMs).toISOString() };
+});
+
+const reset = defineCommand(
+  z.strictObject({ ...place, email: z.string().max(254), without_second_factor: z.boolean().default(false) }),
+  async ({ links, policies, act, by, nowMs }, given) => {
+    const baseUrl = requireConsole(links, given);
+    const made = await links.makeReset(given.email, given.without_second_factor);
+    if (made === null) {
+      throw new CommandFailure(
+        `Nobody signs in as ${JSON.stringify(given.email)}. The addresses are on the page of members, /app/members; while nobody has set up the console: tollgate setup-link`,
+      );
+    }
+    const expires_at = new Date(made.expiresAtMs).toISOString();
+    const after = { expires_at, ...(given.without_second_factor ? { second_factor: 'off' } : {}) };
+    const subject = { kind: 'person', id: made.person };
+    // What concerns a person in all accounts stands in the trail of the house.
+    const entry = { atMs: nowMs(), account: 'default', workspace: null, by, act, subject, before: null, after };
+    // Nobody has the link before it is kept that it was made.
+    await policies.keep([], [entry]);
+    return { link: `${baseUrl}/app/reset/${made.token}`, expires_at };
+  },
+);
+
+/** What links begin with. @throws CommandFailure where the console is not served. */
+function requireConsole(
+  { served }: ConsoleLinks,
+  given: { readonly console: boolean; readonly base_url: string },
+): string {
+  const { console: isServed, baseUrl } = served() ?? { console: given.console, baseUrl: given.base_url };
+  if (isServed) return baseUrl;
+  throw new CommandFailure('The console is off (server.console). Turn it on, then ask for a link again.');
+}
+
+export const LINK_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['setup.link', setUp],
+  ['person.reset_link', reset],
+];

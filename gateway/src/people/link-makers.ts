@@ -1,0 +1,14 @@
+/** Owns which one-time links commands can make: to set the console up, and to a new password. */
+import type { PeopleStore } from '../store/people-port.ts';
+import { createResetLinks, type ResetLinks } from './reset-links.ts';
+import { createSetUp, type SetUp } from './set-up.ts';
+
+export interface LinkMakers {
+  readonly makeSetUp: SetUp['makeLink'];
+  readonly makeReset: ResetLinks['makeByEmail'];
+}
+
+/** `nowMs`: unix ms. */
+export function createLinkMakers(people: PeopleStore, nowMs: () => number): LinkMakers {
+  return { makeSetUp: createSetUp(people, nowMs).makeLink, makeReset: createResetLinks(people, nowMs).makeByEmail };
+}
