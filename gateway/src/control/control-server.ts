@@ -45,7 +45,7 @@ export function serveControl(dataDir: string, control: Control): ControlServer {
 }
 
 async function answer(request: Request, control: Control): Promise<Response> {
-  const [, name] = /^\/commands\/([a-z.]+)$/.exec(new URL(request.url).pathname) ?? [];
+  const [, name] = /^\/commands\/([a-z._]+)$/.exec(new URL(request.url).pathname) ?? [];
   if (request.method !== 'POST' || name === undefined) {
     return Response.json(failed('expected POST /commands/NAME'), { status: 404 });
   }

@@ -1,0 +1,94 @@
+/** A forgotten password in a real browser on a real gateway: the owner's by the command line, a member's by a link of the owner's. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+const NEXT = 'a password not forgotten';
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const on = test.skipIf(!HAS_BROWSER);
+
+async function expectSound(visitor: Visitor): Promise<void> {
+  expect(await visitor.findBarriers()).toEqual([]);
+  expect(visitor.faults(400, 401)).toEqual([]);
+}
+
+/** Sets the new password by the link, and signs in with it. */
+async function useLink(visitor: Visitor, link: string, email: string): Promise<void> {
+  const { page } = visitor;
+  await page.goto(link);
+  expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
+  await page.getByRole('textbox', { name: 'New password' }).fill('short');
+  await page.keyboard.press('Enter');
+  await page.getByText('At least 12 characters', { exact: true }).waitFor();
+  await expectSound(visitor);
+  await page.getByRole('textbox', { name: 'New password' }).fill(NEXT);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'The password is set' }).waitFor();
+  await expectSound(visitor);
+  await page.getByRole('link', { name: 'Go on to sign in' }).click();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(NEXT);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'No calls yet' }).waitFor();
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+  await expectSound(visitor);
+}
+
+on('an owner who forgot it comes in by the command’s link (needs Linux on x64 for the browser)', async () => {
+  const api = await setUpOwner(gateway);
+  const owner = await newVisitor(browser);
+  await owner.page.goto(`${gateway.url}/app`);
+  await owner.page.getByText('bin/tollgate reset-password').waitFor();
+  await expectSound(owner);
+  const { stdout } = await gateway.run('reset-password', OWNER.email);
+  await useLink(owner, stdout.split('\n')[0] ?? '', OWNER.email);
+  expect((await api.ask('GET /me')).status).toBe(401);
+  await owner.leave();
+});
+
+on('a member who forgot it is handed a link by the owner (needs Linux on x64 for the browser)', async () => {
+  const { page, ...owner } = await newVisitor(browser);
+  await signIn(page, gateway.url, { ...OWNER, password: NEXT });
+  const guest = await newVisitor(browser, { viewport: { width: 360, height: 740 } });
+  const email = 'grace@example.com';
+  await page.goto(`${gateway.url}/app/members`);
+  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await page.keyboard.type(email);
+  await page.keyboard.press('Enter');
+  await page.getByText('Hand over this link').waitFor();
+  await guest.page.goto(await page.locator('dialog pre').innerText());
+  await guest.page.getByLabel('Name').fill('Grace Hopper');
+  await guest.page.getByLabel('Password', { exact: true }).fill('a password to be forgotten');
+  await guest.page.keyboard.press('Enter');
+  await guest.page.waitForURL(/\/app\?account=default$/);
+
+  await page.reload();
+  expect(await page.getByRole('button', { name: `What to do with ${OWNER.name}` }).count()).toBe(0);
+  await page.getByRole('button', { name: 'What to do with Grace Hopper' }).click();
+  await page.getByRole('menuitem', { name: 'Link to a new password…' }).click();
+  await expectSound({ page, ...owner });
+  await page.getByRole('button', { name: 'Create the link' }).click();
+  await page.getByText('Hand over this link').waitFor();
+  await expectSound({ page, ...owner });
+  const link = await page.locator('dialog pre').innerText();
+  await useLink(guest, link, email);
+  expect(await guest.overhangPx()).toBeLessThanOrEqual(0);
+});
