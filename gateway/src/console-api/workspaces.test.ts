@@ -35,6 +35,16 @@ test('a workspace is made and changed with its policy, and shows its keys and mo
   });
 });
 
+test('what a workspace keeps of calls is given back to the configuration, and the trail says so', async () => {
+  const own = { bodies: 'all', bodies_days: 7 };
+  await rig.ask(OWNER, `PATCH ${SPACES}/red`, own);
+  const changed = await rig.ask(OWNER, `PATCH ${SPACES}/red`, { bodies: null, bodies_days: null });
+  expect(changed.json).toMatchObject({ id: 'red', bodies: null, bodies_days: null });
+  expect((await rig.ask(OWNER, `GET ${SPACES}`)).json.configured).toEqual({ bodies: 'off', bodies_days: 30 });
+  const [entry] = (await rig.ask(OWNER, 'GET /accounts/team/audit')).json.entries;
+  expect(entry).toMatchObject({ before: own, after: { bodies: null, bodies_days: null } });
+});
+
 test('accounts are made and changed by whoever runs the house', async () => {
   const made = await rig.ask(HOUSE, 'POST /accounts', { id: 'shop', mode: 'prepaid' });
   expect(made.json).toMatchObject({ id: 'shop', mode: 'prepaid', balance_nano_usd: '0' });

@@ -34,7 +34,8 @@ export function workspaceHandlers(
       const mine = [...workspaces.values()].filter(
         ({ id, accountId }) => accountId === account && seesWorkspace(tenancy, id),
       );
-      return { workspaces: await showWorkspaces(parts, account, mine) };
+      const { logBodies: bodies, retentionDays: bodies_days } = gate.settings.config.defaults;
+      return { workspaces: await showWorkspaces(parts, account, mine), configured: { bodies, bodies_days } };
     },
     'POST /accounts/{account}/workspaces': async (call) => {
       const { caps, id, ...given } = call.body;
@@ -67,13 +68,12 @@ async function showWorkspaces(
   const bounds = [windowAt('month', timeZone, nowMs()).startMs, nowMs() + 1];
   const ids = workspaces.map(({ id }) => id);
   const spans = await readSpans(usage, { account, timeZone, by: 'workspace', ids, bounds });
-  const { defaults } = gate.settings.config;
   const keys = [...gate.directory.keys.values()].filter(({ status }) => status !== 'revoked');
   return workspaces.map((workspace) => ({
     id: workspace.id,
     models: workspace.models === null ? null : [...workspace.models],
-    bodies: workspace.bodies ?? defaults.logBodies,
-    bodies_days: workspace.bodiesDays ?? defaults.retentionDays,
+    bodies: workspace.bodies,
+    bodies_days: workspace.bodiesDays,
     caps: showCaps(gate.desk.rules.get({ kind: 'workspace', id: workspace.id })),
     keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
     created_at: showTime(workspace.createdAtMs),

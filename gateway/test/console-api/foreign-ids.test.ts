@@ -134,5 +134,5 @@ test('after all that, what was named is as it was', async () => {
   const { key } = await must(house.ask(`GET /accounts/default/keys/${foreign.key}`));
   expect(key).toMatchObject({ name: 'of the house', status: 'active', rotation: null, caps: { rpm: null } });
   const { workspaces } = await must(house.ask('GET /accounts/default/workspaces'));
-  expect(workspaces).toMatchObject([{ id: 'default', bodies: 'off', caps: { rpm: null } }]);
+  expect(workspaces).toMatchObject([{ id: 'default', bodies: null, caps: { rpm: null } }]);
 });

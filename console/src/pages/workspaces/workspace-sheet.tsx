@@ -12,7 +12,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { BODIES, draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
+import { BODIES, type Configured, draftWorkspace, readWorkspace, type Workspace } from './workspace.ts';
 
 const READS: readonly ConsoleRoute[] = [
   'GET /accounts/{account}/workspaces',
@@ -25,10 +25,11 @@ interface WorkspaceSheetProps {
   readonly account: string;
   /** Null: a new one. */
   readonly workspace: Workspace | null;
+  readonly configured: Configured;
   readonly onClose: () => void;
 }
 
-export function WorkspaceSheet({ account, workspace, onClose }: WorkspaceSheetProps) {
+export function WorkspaceSheet({ account, workspace, configured, onClose }: WorkspaceSheetProps) {
   const form = useId();
   const [draft, setDraft] = useState(() => draftWorkspace(workspace));
   const [faults, setFaults] = useState<Faults>({});
@@ -37,6 +38,8 @@ export function WorkspaceSheet({ account, workspace, onClose }: WorkspaceSheetPr
   const { error, isPending } = workspace === null ? create : change;
   const rest = restOf(error, [...CAPS_MEMBERS, 'id', 'models', 'bodies_days']);
   const fault = (member: string) => faultOf(faults, error, member);
+
+  const policy = draft.bodies === 'inherit' ? configured.bodies : draft.bodies;
 
   function submit(element: HTMLFormElement): void {
     const read = readWorkspace(draft);
@@ -116,16 +119,19 @@ export function WorkspaceSheet({ account, workspace, onClose }: WorkspaceSheetPr
           <Segmented
             label="Keep what was said"
             value={draft.bodies}
-            choices={BODIES.map(([bodies, name]) => [bodies, name] as const)}
+            choices={[['inherit', 'As configured'], ...BODIES.map(([bodies, name]) => [bodies, name] as const)]}
             onChoose={(bodies) => setDraft({ ...draft, bodies })}
           />
-          <p className="text-ink-2">{BODIES.find(([bodies]) => bodies === draft.bodies)?.[2]}</p>
+          <p className="text-ink-2">
+            {draft.bodies === 'inherit' && `The configuration says ${configured.bodies}. `}
+            {BODIES.find(([bodies]) => bodies === policy)?.[2]}
+          </p>
           <TextField
             label="Kept for, days"
             inputMode="numeric"
             className="max-w-40"
-            hint="Then it is deleted; records and costs stay."
-            disabled={draft.bodies === 'off'}
+            hint={`Then it is deleted; records and costs stay. Empty: as configured, ${configured.bodies_days}.`}
+            disabled={policy === 'off'}
             value={draft.days}
             error={fault('bodies_days')}
             onChange={({ target }) => setDraft({ ...draft, days: target.value })}

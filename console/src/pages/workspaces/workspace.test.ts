@@ -18,10 +18,13 @@ test('an untouched workspace reads as it was', () => {
   expect(readWorkspace(draftWorkspace(WORKSPACE))).toEqual({ value: { id, models, bodies, bodies_days, caps } });
 });
 
-test('a new one keeps nothing of what is said', () => {
+test('a new one leaves to the configuration what is kept, and so does one that is set back', () => {
+  const kept = { bodies: null, bodies_days: null };
   expect(readWorkspace({ ...draftWorkspace(null), id: 'new' })).toMatchObject({
-    value: { id: 'new', models: null, bodies: 'off', bodies_days: 30 },
+    value: { id: 'new', models: null, ...kept },
   });
+  expect(readWorkspace({ ...draftWorkspace(WORKSPACE), bodies: 'inherit', days: '' })).toMatchObject({ value: kept });
+  expect(readWorkspace(draftWorkspace({ ...WORKSPACE, ...kept }))).toMatchObject({ value: kept });
 });
 
 test('every fault is named at once', () => {

@@ -6,9 +6,11 @@ import type { Read } from '../../policy/read.ts';
 
 export type Workspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
 export type WorkspaceBody = Body<'POST /accounts/{account}/workspaces'>;
-export type Bodies = Workspace['bodies'];
+export type Configured = Reply<'GET /accounts/{account}/workspaces'>['configured'];
+/** `inherit`: as configured. */
+export type BodiesChoice = NonNullable<Workspace['bodies']> | 'inherit';
 
-export const BODIES: readonly (readonly [Bodies, name: string, means: string])[] = [
+export const BODIES: readonly (readonly [NonNullable<Workspace['bodies']>, name: string, means: string])[] = [
   ['off', 'Off', 'Nothing of what is said is kept: records have counts, costs and times only.'],
   [
     'errors',
@@ -25,21 +27,21 @@ export const BODIES: readonly (readonly [Bodies, name: string, means: string])[]
 export interface WorkspaceDraft {
   readonly id: string;
   readonly models: ModelsDraft;
-  readonly bodies: Bodies;
+  readonly bodies: BodiesChoice;
+  /** Empty: as configured. */
   readonly days: string;
   readonly caps: CapsDraft;
 }
 
 const DAYS_MAX = 3_650;
-const DAYS_FIRST = 30;
 
 /** Null: a new one. */
 export function draftWorkspace(workspace: Workspace | null): WorkspaceDraft {
   return {
     id: workspace?.id ?? '',
     models: draftModels(workspace?.models ?? null),
-    bodies: workspace?.bodies ?? 'off',
-    days: String(workspace?.bodies_days ?? DAYS_FIRST),
+    bodies: workspace?.bodies ?? 'inherit',
+    days: workspace?.bodies_days?.toString() ?? '',
     caps: draftCaps(
       workspace?.caps ?? { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
     ),
@@ -54,9 +56,16 @@ export function readWorkspace(draft: WorkspaceDraft): Read<WorkspaceBody> {
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(id))
     faults.id = 'Up to 64 lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit.';
   if (models.fault !== null) faults.models = models.fault;
-  const days = /^\d{1,4}$/.test(draft.days.trim()) ? Number(draft.days) : 0;
-  if (days < 1 || days > DAYS_MAX)
+  const days = readDays(draft.days.trim());
+  if (days !== null && (days < 1 || days > DAYS_MAX))
     faults.bodies_days = `“${draft.days.trim()}” is not a number of days from 1 to 3,650.`;
   if (Object.keys(faults).length > 0 || 'faults' in caps) return { faults };
-  return { value: { id, models: models.models, bodies: draft.bodies, bodies_days: days, caps: caps.value } };
+  const bodies = draft.bodies === 'inherit' ? null : draft.bodies;
+  return { value: { id, models: models.models, bodies, bodies_days: days, caps: caps.value } };
+}
+
+/** Null: none are given. 0: it is no number of days. */
+function readDays(text: string): number | null {
+  if (text === '') return null;
+  return /^\d{1,4}$/.test(text) ? Number(text) : 0;
 }

@@ -14,10 +14,10 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import type { Workspace } from './workspace.ts';
+import type { Configured, Workspace } from './workspace.ts';
 import { WorkspaceSheet } from './workspace-sheet.tsx';
 
-const COLUMNS: readonly Column<Workspace>[] = [
+const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
   { id: 'id', head: 'Workspace', sortBy: ({ id }) => id, cell: ({ id }) => <span className="font-medium">{id}</span> },
   {
     id: 'keys',
@@ -64,15 +64,20 @@ const COLUMNS: readonly Column<Workspace>[] = [
   {
     id: 'bodies',
     head: 'What was said',
-    sortBy: ({ bodies }) => bodies,
-    cell: ({ bodies, bodies_days }) =>
-      bodies === 'off' ? (
-        <span className="text-ink-3">not kept</span>
-      ) : (
-        <Badge tone={bodies === 'all' ? 'attention' : 'neutral'}>
-          {bodies === 'all' ? 'all' : 'errors'}, {bodies_days} d
-        </Badge>
-      ),
+    sortBy: ({ bodies }) => bodies ?? configured.bodies,
+    cell: ({ bodies, bodies_days }) => {
+      const policy = bodies ?? configured.bodies;
+      const words = policy === 'off' ? 'not kept' : `${policy}, ${bodies_days ?? configured.bodies_days} d`;
+      return (
+        <span title={bodies === null ? 'as configured' : undefined}>
+          {policy === 'off' ? (
+            <span className="text-ink-3">{words}</span>
+          ) : (
+            <Badge tone={policy === 'all' ? 'attention' : 'neutral'}>{words}</Badge>
+          )}
+        </span>
+      );
+    },
   },
   {
     id: 'made',
@@ -109,18 +114,24 @@ export default function WorkspacesPage() {
       {data !== undefined && (
         <Table
           label="Workspaces"
-          columns={COLUMNS}
+          columns={columnsOf(data.configured)}
           rows={data.workspaces}
           rowKey={({ id }) => id}
           openKey={filters.open ?? null}
           {...(mayWrite ? { onOpen: ({ id }: Workspace) => setFilters({ open: id }) } : {})}
         />
       )}
-      {mayWrite && open !== undefined && (
-        <WorkspaceSheet key={open.id} account={account.account} workspace={open} onClose={close} />
+      {mayWrite && data !== undefined && open !== undefined && (
+        <WorkspaceSheet
+          key={open.id}
+          account={account.account}
+          workspace={open}
+          configured={data.configured}
+          onClose={close}
+        />
       )}
       {mayWrite && filters.add === '1' && data !== undefined && (
-        <WorkspaceSheet account={account.account} workspace={null} onClose={close} />
+        <WorkspaceSheet account={account.account} workspace={null} configured={data.configured} onClose={close} />
       )}
     </Page>
   );

@@ -33,9 +33,9 @@ const node = z.object({
 const workspace = z.object({
   id,
   models: z.array(z.string()).nullable(),
-  bodies,
-  /** Days for which bodies are kept. */
-  bodies_days: z.int(),
+  /** Of which calls it is kept what was said, and for how many days; null: as configured for all. */
+  bodies: bodies.nullable(),
+  bodies_days: z.int().nullable(),
   caps,
   keys: z.int(),
   created_at: time,
@@ -43,8 +43,8 @@ const workspace = z.object({
 });
 const workspaceGiven = {
   models: z.array(z.string().min(1).max(256)).min(1).max(200).nullable(),
-  bodies,
-  bodies_days: z.int().min(1).max(3_650),
+  bodies: bodies.nullable(),
+  bodies_days: z.int().min(1).max(3_650).nullable(),
   caps,
 };
 
@@ -123,7 +123,11 @@ export const policyRoutes = {
   'GET /accounts/{account}/workspaces': {
     summary: 'The workspaces and their policy.',
     access: 'workspaces.read',
-    reply: z.object({ workspaces: z.array(workspace) }),
+    reply: z.object({
+      workspaces: z.array(workspace),
+      /** What holds where a workspace says nothing. */
+      configured: z.object({ bodies, bodies_days: z.int() }),
+    }),
   },
   'POST /accounts/{account}/workspaces': {
     summary: 'Makes a workspace.',
