@@ -82,7 +82,7 @@ workspace says now: fewer days take older content away within minutes.
 It lies in \`content.db\` of the data folder, apart from records and ledger, compressed and encrypted with a key that is derived from
 \`master.key\`, and bound to its call. It takes \`limits.content_bytes_max\` of the disk at most. It is kept after the call, by the way:
 where the disk is slow, full or away, content is dropped and the log of the server says how often; calls never wait for it, and none
-fails for it. \`tollgate backup\` leaves it out.
+fails for it. \`tollgate backup FILE\` leaves it out and says so; with \`--with-content\` a copy of it lies beside, in \`FILE.content\`.
 
 Records and ledger are kept always.`;
 

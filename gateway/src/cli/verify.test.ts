@@ -1,8 +1,10 @@
 /** Checks `tollgate verify` and `tollgate backup`: beside a server, without one, and where the ledger does not hold. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createContentStore } from '../store/sql/content/content-store.ts';
+import { loadMasterKey } from '../store/sql/master-key.ts';
 import { openStore, type Store } from '../store/sql/open-store.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { heldCall, settledCall } from '../store/testing/sample-call.ts';
@@ -114,7 +116,40 @@ describe('backup', () => {
     const copy = join(newFolder(), 'copy.db');
     writeFileSync(`${copy}.partial`, 'half');
     const { stdout } = await runProgram(dataDir, 'backup', copy, '--json');
-    expect(JSON.parse(stdout)).toEqual({ file: copy, bytes: statSync(copy).size, entries: 3, calls: 1 });
+    expect(JSON.parse(stdout)).toEqual({ file: copy, bytes: statSync(copy).size, entries: 3, calls: 1, content: null });
     await store.close();
+  });
+
+  test('says that it leaves out what was said, and copies it where it is asked to: all or nothing', async () => {
+    const { dataDir, store } = await openFilledStore();
+    const folder = newFolder();
+    const [plain, whole, taken] = ['plain.db', 'whole.db', 'taken.db'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const silent = await runProgram(dataDir, 'backup', plain, '--with-content');
+    expect(silent.stdout).toContain('Of what was said in calls nothing is kept.');
+    const content = createContentStore(dataDir, loadMasterKey(dataDir).key);
+    const said = { bytes: new TextEncoder().encode('{}'), totalBytes: 2 };
+    const of = { requestId: 'r', account: 'team', workspace: 'w', atMs: 1, protocol: 'chat', status: 200 } as const;
+    const bodies = { request: said, upstreamRequest: 'same', response: said, upstreamResponse: null } as const;
+    await content.keep({ ...of, ...bodies, stream: false });
+    expect((await runProgram(dataDir, 'backup', join(folder, 'left-out.db'))).stdout).toContain(
+      `Left out: what was said in calls (${join(dataDir, 'content.db')}).`,
+    );
+    expect((await runProgram(dataDir, 'backup', whole, '--with-content')).stdout).toContain(`to ${whole}.content.`);
+    expect(statSync(`${whole}.content`).mode & 0o777).toBe(0o600);
+    writeFileSync(`${taken}.content`, 'mine');
+    expect(await runProgram(dataDir, 'backup', taken, '--with-content')).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(existsSync(taken)).toBe(false);
+    await content.close();
+    await store.close();
+
+    const restored = newFolder();
+    renameSync(`${whole}.content`, join(restored, 'content.db'));
+    const again = createContentStore(restored, loadMasterKey(dataDir).key);
+    expect(await again.read('team', 'r')).toMatchObject({ workspace: 'w', request: said });
+    await again.close();
   });
 });

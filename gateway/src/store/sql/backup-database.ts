@@ -3,22 +3,29 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync 
 import { dirname } from 'node:path';
 import { openReadConnection } from './connection.ts';
 import { requireCurrentSchema } from './migrate.ts';
+import type { Migration } from './migration.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
 /**
  * Copies the database at `from` to `to` (mode 0600) and answers its size in bytes. `check` is given the copy under another
- * name and throws where it is no good. Only a whole, checked copy that is safe on the disk gets its name: a backup that
+ * name and throws where it is no good; `migrations`: of the file's kind. Only a whole, checked copy that is safe on the disk gets its name: a backup that
  * is killed leaves a file `….partial`, which the next one removes.
  *
  * @throws StoreFailure where there is no database of ours, or the file is there already; what `check` throws.
  */
-export function backupDatabase(from: string, to: string, check: (copy: string) => void): number {
+export function backupDatabase(
+  from: string,
+  to: string,
+  check: (copy: string) => void,
+  migrations: readonly Migration[] = MIGRATIONS,
+): number {
   if (!existsSync(from)) throw new StoreFailure('foreign', `There is no database at ${from}.`);
   refuseExisting(to);
   const partial = `${to}.partial`;
   removeDatabase(partial);
   try {
-    copyDatabase(from, partial);
+    copyDatabase(from, partial, migrations);
     syncToDisk(partial);
     check(partial);
     giveName(partial, to);
@@ -29,12 +36,12 @@ export function backupDatabase(from: string, to: string, check: (copy: string) =
   }
 }
 
-function copyDatabase(from: string, partial: string): void {
+function copyDatabase(from: string, partial: string, migrations: readonly Migration[]): void {
   // An empty file of ours, so that the copy is never readable to others, not even while it grows.
   closeSync(openSync(partial, 'wx', 0o600));
   const database = openReadConnection(from);
   try {
-    requireCurrentSchema(database);
+    requireCurrentSchema(database, migrations);
     database.run('VACUUM INTO ?', [partial]);
   } catch (fault) {
     throw nameSqliteFault(fault);

@@ -8,7 +8,7 @@ import type { Migration } from '../migration.ts';
 import { openContent, sealContent } from './content-seal.ts';
 
 /** Steps of this file, counted apart from those of the ledger's. A step that has shipped never changes. */
-const MIGRATIONS: readonly Migration[] = [
+export const CONTENT_MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     statements: [
@@ -54,7 +54,7 @@ export function openContentDatabase(path: string, key: Uint8Array): ContentDatab
       database.run('PRAGMA auto_vacuum = INCREMENTAL');
       database.run('VACUUM');
     }
-    migrate(database, Date.now(), MIGRATIONS);
+    migrate(database, Date.now(), CONTENT_MIGRATIONS);
     database.run('PRAGMA synchronous = NORMAL');
     database.run('PRAGMA secure_delete = ON');
   } catch (fault) {
