@@ -81,10 +81,12 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
   if (session.accounts.length < 2) {
     return (
       <p className="truncate px-2 text-sm text-ink-3">
-        {account.account} · {account.role}
+        {account.name} · {account.role}
       </p>
     );
   }
+  const own = session.accounts.filter(({ member }) => member);
+  const others = session.accounts.filter(({ member }) => !member);
   return (
     <Menu
       align="start"
@@ -92,17 +94,23 @@ function AccountChoice({ session, account }: { readonly session: Session; readon
         <button
           type="button"
           className="flex h-8 items-center gap-2 rounded-md px-2 text-left hover:bg-hover"
-          aria-label={`Account ${account.account}, change it`}
+          aria-label={`Account ${account.name}, change it`}
         >
-          <span className="min-w-0 flex-1 truncate font-medium">{account.account}</span>
+          <span className="min-w-0 flex-1 truncate font-medium">{account.name}</span>
           <ChevronsUpDown size={14} aria-hidden="true" className="text-ink-3" />
         </button>
       }
     >
-      <MenuLabel>Account</MenuLabel>
-      {session.accounts.map((grant) => (
+      <MenuLabel>Your accounts</MenuLabel>
+      {own.map((grant) => (
         <MenuItem key={grant.account} aside={grant.role} onSelect={() => choose(grant.account)}>
-          {grant.account}
+          {grant.name}
+        </MenuItem>
+      ))}
+      {others.length > 0 && <MenuLabel>Others of the installation</MenuLabel>}
+      {others.map(({ account: id, name }) => (
+        <MenuItem key={id} onSelect={() => choose(id)}>
+          {name}
         </MenuItem>
       ))}
     </Menu>

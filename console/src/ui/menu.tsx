@@ -68,7 +68,7 @@ export function Menu({ trigger, align = 'end', children }: MenuProps) {
           if (event.target instanceof Element && event.target.closest('[role="menuitem"]') !== null)
             ref.current?.hidePopover();
         }}
-        className="inset-auto m-0 min-w-44 rounded-md border border-line bg-raised p-1 text-ink shadow-float"
+        className="inset-auto m-0 max-h-[calc(100dvh-16px)] min-w-44 overflow-y-auto rounded-md border border-line bg-raised p-1 text-ink shadow-float"
       >
         {children}
       </div>

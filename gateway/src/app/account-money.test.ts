@@ -16,6 +16,7 @@ afterEach(async () => {
 test('the budget of the account itself, settled and held, and its balance', async () => {
   const account: StoredAccount = {
     id: 'team',
+    name: 'The team',
     mode: 'prepaid',
     markUpPpm: 0,
     timeZone: 'UTC',

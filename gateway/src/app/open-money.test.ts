@@ -19,6 +19,7 @@ afterEach(async () => {
 const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
 const PREPAID: StoredAccount = {
   id: 'team',
+  name: 'The team',
   mode: 'prepaid',
   markUpPpm: 0,
   timeZone: 'Asia/Tokyo',

@@ -83,6 +83,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     services,
     publicUrl,
     nowMs,
+    accounts: directory.accounts,
     version: manifest.version,
     signIn: createSignIn({ people, engines, sessions, attempts, spentCodes, passkeyProof, note, nowMs }),
     credentials: createCredentials({ engines, sessions, attempts, note, nowMs }),

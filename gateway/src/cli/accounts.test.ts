@@ -28,6 +28,7 @@ describe('accounts', () => {
     expect(await print('accounts', 'create', 'team', ...flags)).toMatchObject([
       {
         id: 'team',
+        name: 'team',
         mode: 'prepaid',
         balance_nano_usd: '0',
         held_nano_usd: '0',
@@ -36,8 +37,8 @@ describe('accounts', () => {
         rpm: 7,
       },
     ]);
-    expect(await print('accounts', 'set', 'team', '--mark-up', '-10')).toMatchObject([
-      { mode: 'prepaid', mark_up_percent: '-10', time_zone: 'Europe/Berlin', rpm: 7 },
+    expect(await print('accounts', 'set', 'team', '--mark-up', '-10', '--name', 'The team')).toMatchObject([
+      { name: 'The team', mode: 'prepaid', mark_up_percent: '-10', time_zone: 'Europe/Berlin', rpm: 7 },
     ]);
     const listed = await print('accounts', 'list');
     expect(listed).toHaveLength(2);
@@ -50,7 +51,7 @@ describe('accounts', () => {
     expect(listed.find(({ id }) => id === 'team')).toMatchObject({ mode: 'prepaid', mark_up_percent: '-10', rpm: 7 });
     await print('topup', 'team', '--usd', '2.50');
     expect((await run('accounts', 'list')).stdout).toMatch(
-      /^team +prepaid +2\.5 +0 +0 +-10 % +Europe\/Berlin +default +7 rpm$/m,
+      /^team +The team +prepaid +2\.5 +0 +0 +-10 % +Europe\/Berlin +default +7 rpm$/m,
     );
   });
 

@@ -12,6 +12,7 @@ import { printMovement } from './print-movement.ts';
 import { capsView, renderCaps, renderUsd } from './render-caps.ts';
 
 interface Flags extends CapFlags {
+  readonly name?: string;
   readonly mode?: string;
   readonly markUp?: string;
   readonly timeZone?: string;
@@ -21,6 +22,7 @@ interface Flags extends CapFlags {
 
 const accountView = z.object({
   id: z.string(),
+  name: z.string(),
   mode: z.string(),
   balance_nano_usd: z.string(),
   held_nano_usd: z.string(),
@@ -52,6 +54,7 @@ export function register(program: Command, environment: CliEnvironment): void {
       .command(verb)
       .description(description)
       .argument('<id>', verb === 'create' ? 'its id: a-z, 0-9, - and _' : 'the id of the account')
+      .option('--name <name>', 'what people call it (default: its id)')
       .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: calls are paid from the balance')
       .option('--mark-up <percent>', 'what is charged above the price, such as 12.5; -10: a discount')
       .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin')
@@ -61,10 +64,11 @@ export function register(program: Command, environment: CliEnvironment): void {
       .action(async (id: string, flags: Flags, self: Command) => {
         const { json: _, ...changes } = flags;
         if (verb === 'set' && Object.keys(changes).length === 0) {
-          self.error('error: nothing to change; expected --mode, --mark-up, --time-zone, --holds or a limit');
+          self.error('error: nothing to change; expected --name, --mode, --mark-up, --time-zone, --holds or a limit');
         }
         const given = {
           id,
+          name: flags.name,
           mode: flags.mode,
           mark_up_percent: flags.markUp,
           time_zone: flags.timeZone,
@@ -97,6 +101,7 @@ function renderAccounts(views: readonly Json[]): string {
     .map((view) => accountView.parse(view))
     .map((account) => [
       account.id,
+      account.name,
       account.mode,
       renderUsd(account.balance_nano_usd),
       renderUsd(account.held_nano_usd),
@@ -106,5 +111,8 @@ function renderAccounts(views: readonly Json[]): string {
       account.holds ?? 'default',
       renderCaps(account),
     ]);
-  return renderTable(['ID', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'HOLDS', 'LIMITS'], rows);
+  return renderTable(
+    ['ID', 'NAME', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'HOLDS', 'LIMITS'],
+    rows,
+  );
 }

@@ -1,5 +1,5 @@
 /** Owns who asks the console API, and what he may do in an account. Reads no session and no key: both are given. */
-import { type Permission, type Role, roleMay } from '../people/roles.ts';
+import { PERMISSIONS, type Permission, type Role, roleMay } from '../people/roles.ts';
 import type { Scope } from '../store/ports.ts';
 
 /** What a person is to one account. */
@@ -63,6 +63,26 @@ export function tenancyOf(actor: Actor, account: string): Tenancy | null {
 function houseGrant(grants: readonly Grant[], account: string): Grant | null {
   const house = grants.find((grant) => roleMay(grant.role, 'house.write', grant.account));
   return house === undefined ? null : { account, role: house.role, workspaces: null };
+}
+
+/** An account that a person may enter, and all that he may do there. */
+export interface Entry extends Grant {
+  readonly permissions: readonly Permission[];
+  /** False: as one of those who run the installation. */
+  readonly isMember: boolean;
+}
+
+/** Of all `accounts` those that a person may enter, his own first. */
+export function entriesOf(grants: readonly Grant[], accounts: readonly string[]): readonly Entry[] {
+  const own = grants.map((grant) => ({ ...grant, isMember: true }));
+  const others = accounts
+    .filter((account) => grants.every((grant) => grant.account !== account))
+    .flatMap((account) => houseGrant(grants, account) ?? [])
+    .map((grant) => ({ ...grant, isMember: false }));
+  return [...own, ...others].map((grant) => ({
+    ...grant,
+    permissions: PERMISSIONS.filter((permission) => grantMay(grants, grant, permission, grant.account)),
+  }));
 }
 
 /** A `house.` permission counts wherever it is used, from the account that it is held in. */

@@ -217,3 +217,20 @@ describe('a key that asks the console API', () => {
     expect(invited.json.error.message).toContain('only a person');
   });
 });
+
+test('the session lists the accounts that may be entered, with what may be done there: every one for whoever runs the house', async () => {
+  const accountsOf = async (browser: Browser) => (await browser.ask('GET /session')).json.accounts;
+  await rig.run('accounts.set', { id: 'team', name: 'The team' });
+  const admin = await inviteMember(rig, owner, { email: 'house@example.com', role: 'admin' });
+  const [own, other] = await accountsOf(admin);
+  expect(own).toMatchObject({ account: 'default', name: 'default', member: true, role: 'admin' });
+  expect(other).toMatchObject({ account: 'team', name: 'The team', member: false, role: 'admin', workspaces: null });
+  expect(other.permissions).toEqual(own.permissions);
+  expect(other.permissions).not.toContain('owners.write');
+  expect((await admin.ask('GET /accounts/team/members')).status).toBe(200);
+  for (const role of ['billing', 'developer']) {
+    const member = await inviteMember(rig, owner, { email: `${role}@house.example`, role });
+    expect(await accountsOf(member)).toMatchObject([{ account: 'default', member: true }]);
+    expect((await member.ask('GET /accounts/team/members')).status).toBe(404);
+  }
+});

@@ -36,6 +36,8 @@ export interface PeopleParts {
   services(): readonly OidcService[];
   /** What people reach the gateway at, without a slash at the end; null where the configuration does not say. */
   publicUrl(): string | null;
+  /** Every account of the installation, by its id. */
+  readonly accounts: ReadonlyMap<string, { readonly name: string }>;
   readonly version: string;
   /** What there is to call, for whoever sets the console up. */
   describeGateway(): { readonly providers: readonly { name: string; kind: string }[]; readonly model: string };

@@ -1,7 +1,7 @@
 /** Owns the route that tells the console who is signed in, and the shape of that for the routes that sign somebody in. */
 import { cameByHttps } from '../people/auth-cookies.ts';
-import { permissionsOf } from '../people/roles.ts';
 import type { SignedIn } from '../people/sessions.ts';
+import { entriesOf } from './actor.ts';
 import type { ConsoleRoute, Reply } from './contract.ts';
 import type { ConsoleCall, Handlers } from './handlers.ts';
 import { addressOf, type PeopleParts, partyOf } from './people-parts.ts';
@@ -33,17 +33,19 @@ function viewSession(
   state: SessionReply['state'],
   signedIn: SignedIn | null,
 ): SessionReply {
-  const { services, version } = parts;
+  const { accounts, services, version } = parts;
   return {
     state,
     version,
     public_url: addressOf(parts, cameByHttps(arrival), arrival.headers.get('host') ?? ''),
     person: signedIn === null ? null : viewPerson(signedIn),
-    accounts: (signedIn?.memberships ?? []).map(({ account, role, workspaces }) => ({
-      account,
-      role,
-      permissions: [...permissionsOf(role, account)],
-      workspaces: workspaces === null ? null : [...workspaces],
+    accounts: entriesOf(signedIn?.memberships ?? [], [...accounts.keys()]).map((entry) => ({
+      account: entry.account,
+      name: accounts.get(entry.account)?.name ?? entry.account,
+      member: entry.isMember,
+      role: entry.role,
+      permissions: [...entry.permissions],
+      workspaces: entry.workspaces === null ? null : [...entry.workspaces],
     })),
     oidc: services().map(({ id, name }) => ({ id, name })),
     passkeys: partyOf(parts, { arrival }) !== null,

@@ -13,9 +13,6 @@ export function settingsHandlers(
       const { id } = findAccount(parts, tenancy);
       return {
         account: await readAccount(parts, id),
-        name: null,
-        // Records are kept for good.
-        records_days: null,
         facts: tenancy.may('house.read') ? [...parts.readFacts()] : [],
       };
     },

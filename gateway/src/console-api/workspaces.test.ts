@@ -60,11 +60,20 @@ test('accounts are made and changed by whoever runs the house', async () => {
   expect((await rig.ask(HOUSE, 'GET /accounts')).json.accounts).toHaveLength(3);
 });
 
+test('settings: an account is called by its id until somebody names it, and the trail has both names', async () => {
+  const nameOf = async () => (await rig.ask(OWNER, 'GET /accounts/team/settings')).json.account.name;
+  expect(await nameOf()).toBe('team');
+  expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: ' The team ' })).status).toBe(200);
+  expect(await nameOf()).toBe('The team');
+  expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: ' ' })).json.error.member).toBe('name');
+  const [entry] = (await rig.ask(OWNER, 'GET /accounts/team/audit')).json.entries;
+  expect(entry).toMatchObject({ act: 'accounts.set', before: { name: 'team' }, after: { name: 'The team' } });
+});
+
 test('settings: the time zone binds at once; the installation is shown to the house alone', async () => {
   expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { time_zone: 'Asia/Tokyo' })).status).toBe(200);
   expect((await rig.ask(OWNER, 'GET /accounts/team/settings')).json).toMatchObject({
     account: { id: 'team', time_zone: 'Asia/Tokyo' },
-    records_days: null,
     facts: [],
   });
   expect((await rig.ask(OWNER, 'PATCH /accounts/team/settings', { time_zone: 'Mars' })).json).toMatchObject({

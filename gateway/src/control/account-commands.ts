@@ -5,7 +5,7 @@ import { formatNanoUsd } from '../billing/money.ts';
 import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
-import { accountMode, givenId, holdMode, newId, timeZone } from './arguments.ts';
+import { accountMode, accountName, givenId, holdMode, newId, timeZone } from './arguments.ts';
 import { auditChange, type ShownMembers } from './audit-entry.ts';
 import { capArguments } from './caps-arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
@@ -25,6 +25,7 @@ const list = defineCommand(z.strictObject({}), async ({ directory, limits, ledge
 const create = defineCommand(
   z.strictObject({
     id: newId,
+    name: accountName.optional(),
     mode: accountMode.default('postpaid'),
     mark_up_percent: markUpPercent.prefault('0'),
     time_zone: timeZone.default('UTC'),
@@ -39,6 +40,7 @@ const create = defineCommand(
     }
     const account: StoredAccount = {
       id: given.id,
+      name: given.name ?? given.id,
       mode: given.mode,
       markUpPpm: given.mark_up_percent,
       timeZone: given.time_zone,
@@ -55,6 +57,7 @@ const create = defineCommand(
 const set = defineCommand(
   z.strictObject({
     id: givenId,
+    name: accountName.optional(),
     mode: accountMode.optional(),
     mark_up_percent: markUpPercent.optional(),
     time_zone: timeZone.optional(),
@@ -66,6 +69,7 @@ const set = defineCommand(
     const balance = await readBalance(context, before.id);
     const account: StoredAccount = {
       ...before,
+      name: given.name ?? before.name,
       mode: chooseMode(before, given.mode, balance),
       markUpPpm: given.mark_up_percent ?? before.markUpPpm,
       timeZone: given.time_zone ?? before.timeZone,

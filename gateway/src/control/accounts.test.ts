@@ -20,6 +20,7 @@ describe('accounts', () => {
   test('are made postpaid, at the price, in UTC; and shown with their money', async () => {
     expect(await rig.run('accounts.create', { id: 'team' })).toEqual({
       id: 'team',
+      name: 'team',
       mode: 'postpaid',
       balance_nano_usd: '0',
       held_nano_usd: '0',

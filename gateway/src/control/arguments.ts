@@ -25,6 +25,8 @@ function plainText(lengthMax: number) {
 
 export const keyName = plainText(NAME_LENGTH_MAX);
 
+export const accountName = plainText(NAME_LENGTH_MAX);
+
 /** An id as somebody typed it; whether it is there is for the command to find out. */
 export const givenId = plainText(NAME_LENGTH_MAX);
 

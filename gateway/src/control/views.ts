@@ -55,6 +55,7 @@ export function viewWorkspace(workspace: StoredWorkspace, caps: Caps | null): Vi
 export function viewAccount(account: StoredAccount, balance: AccountBalance | null, caps: Caps | null): View {
   return {
     id: account.id,
+    name: account.name,
     mode: account.mode,
     balance_nano_usd: renderAmount(balance?.available),
     held_nano_usd: renderAmount(balance?.held),

@@ -50,6 +50,7 @@ async function ask({
 }: Changes = {}) {
   const account: StoredAccount = {
     id: 'default',
+    name: 'Default',
     mode,
     markUpPpm: 0,
     timeZone: 'UTC',

@@ -12,6 +12,7 @@ import { noteUse } from './key-use.ts';
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));
 const ACCOUNT: StoredAccount = {
   id: 'default',
+  name: 'Default',
   mode: 'postpaid',
   markUpPpm: 0,
   timeZone: 'UTC',

@@ -9,6 +9,8 @@ import type { HoldMode, StoredKey, StoredWorkspace } from './ports.ts';
 
 export interface StoredAccount {
   readonly id: string;
+  /** What people call it; its id where nobody named it. */
+  readonly name: string;
   readonly mode: AccountMode;
   /** What is charged above the price, in parts of a million of it; negative: a discount. */
   readonly markUpPpm: number;

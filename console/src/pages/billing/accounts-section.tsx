@@ -19,7 +19,17 @@ import { AccountSheet } from './account-sheet.tsx';
 import { type MoneyAct, MoneyDialog } from './money-dialog.tsx';
 
 const COLUMNS: readonly Column<Account>[] = [
-  { id: 'id', head: 'Account', sortBy: ({ id }) => id, cell: ({ id }) => <span className="font-medium">{id}</span> },
+  {
+    id: 'id',
+    head: 'Account',
+    sortBy: ({ id }) => id,
+    cell: ({ id, name }) => (
+      <>
+        <span className="font-medium">{id}</span>
+        {name !== id && <span className="text-ink-3"> {name}</span>}
+      </>
+    ),
+  },
   {
     id: 'mode',
     head: 'Pays',

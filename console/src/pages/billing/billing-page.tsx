@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { RangeDownload } from '../../csv/range-download.tsx';
 import { addressOf } from '../../lib/api.ts';
 import { useFilters } from '../../lib/search.ts';
-import { type Permission, useAccount, useSession } from '../../lib/session.ts';
+import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -15,10 +15,7 @@ import { LedgerTable, useLedger } from './ledger-table.tsx';
 import { type MoneyAct, MoneyDialog } from './money-dialog.tsx';
 
 export default function BillingPage() {
-  const { account } = useAccount();
-  const grants = useSession().data?.accounts ?? [];
-  // What is the house's is held in its own account, and counts on the pages of every other.
-  const mayHouse = (permission: Permission) => grants.some(({ permissions }) => permissions.includes(permission));
+  const { account, may } = useAccount();
   const [filters, setFilters] = useFilters();
   const [money, setMoney] = useState<MoneyAct | null>(null);
   const kind = filters.kind === 'all' ? 'all' : 'money';
@@ -35,7 +32,7 @@ export default function BillingPage() {
             lead="Every entry of the ledger that moved money, with the sums of the days."
             urlOf={(range) => addressOf('GET /accounts/{account}/billing.csv', { path: { account }, query: range }).url}
           />
-          {mayHouse('house.write') && current !== undefined && (
+          {may('house.write') && current !== undefined && (
             <>
               <Button onClick={() => setMoney('correct')}>Correct…</Button>
               <Button kind="primary" onClick={() => setMoney('topup')}>
@@ -67,7 +64,7 @@ export default function BillingPage() {
       >
         <LedgerTable pages={pages} />
       </Section>
-      {mayHouse('house.read') && <AccountsSection mayWrite={mayHouse('house.write')} />}
+      {may('house.read') && <AccountsSection mayWrite={may('house.write')} />}
       {money !== null && current !== undefined && (
         <MoneyDialog act={money} account={current} onClose={() => setMoney(null)} />
       )}

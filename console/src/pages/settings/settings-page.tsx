@@ -1,4 +1,4 @@
-/** Owns the page of settings: the account's time zone, what is kept for how long, and how the installation is set up. */
+/** Owns the page of settings: the account's name and time zone, what is kept for how long, and how the installation is set up. */
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
@@ -7,7 +7,7 @@ import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { SelectField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { Page, Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -29,14 +29,17 @@ export default function SettingsPage() {
       )}
       {data !== undefined && (
         <>
+          <Section title="Name">
+            <AccountName key={data.account.name} settings={data} mayWrite={account.may('settings.write')} />
+          </Section>
           <Section title="Time zone">
             <TimeZone key={data.account.time_zone} settings={data} mayWrite={account.may('settings.write')} />
           </Section>
           <Section title="What is kept">
             <Facts>
               <Fact name="Records of calls">
-                {data.records_days === null ? 'kept always' : `kept for ${data.records_days} days`}: who called what,
-                counts, costs and times.
+                kept always: who called what, counts, costs and times. They are what was charged for, and the ledger is
+                proved from them.
               </Fact>
               <Fact name="The ledger">kept always; no entry can be changed or taken out.</Fact>
               <Fact name="What was said">
@@ -53,7 +56,6 @@ export default function SettingsPage() {
               <Fact name="Id">
                 <code>{data.account.id}</code>
               </Fact>
-              {data.name !== null && <Fact name="Name">{data.name}</Fact>}
               <Fact name="Pays">{data.account.mode}</Fact>
               <Fact name="Mark-up">{data.account.mark_up_percent} %</Fact>
               <Fact name="Made">{exactTime(data.account.created_at)}</Fact>
@@ -73,6 +75,51 @@ export default function SettingsPage() {
         </>
       )}
     </Page>
+  );
+}
+
+function AccountName({ settings, mayWrite }: { readonly settings: Settings; readonly mayWrite: boolean }) {
+  const { id, name: current } = settings.account;
+  const [name, setName] = useState(current);
+  const change = useAct('PATCH /accounts/{account}/settings', [
+    'GET /accounts/{account}/settings',
+    'GET /accounts',
+    'GET /session',
+  ]);
+  const fault = memberError(change.error, 'name');
+  return (
+    <Panel className="flex flex-col gap-3 p-4">
+      <form
+        className="flex flex-wrap items-end gap-2"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate(
+            { path: { account: id }, body: { name } },
+            { onSuccess: () => toast({ text: 'The account’s name is saved.' }) },
+          );
+        }}
+      >
+        <TextField
+          label="What people call this account"
+          className="w-64"
+          autoComplete="off"
+          disabled={!mayWrite}
+          value={name}
+          error={fault}
+          onChange={({ target }) => setName(target.value)}
+        />
+        {mayWrite && (
+          <Button kind="primary" type="submit" disabled={name.trim() === current} busy={change.isPending}>
+            Save name
+          </Button>
+        )}
+      </form>
+      <p className="text-ink-2">
+        It stands where accounts are chosen. Records, statements and commands go on by its id, <code>{id}</code>.
+      </p>
+      {change.error !== null && fault === null && <ErrorNote error={change.error} />}
+    </Panel>
   );
 }
 

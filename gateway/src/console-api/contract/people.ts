@@ -15,6 +15,10 @@ const code = z.string().regex(/^[0-9A-Za-z-]{6,24}$/, 'the code of six digits, o
 const person = z.object({ id, name: z.string(), email: z.string() });
 const grant = z.object({
   account: id,
+  /** What people call the account. */
+  name: z.string(),
+  /** False: entered as one of those who run the installation. */
+  member: z.boolean(),
   role,
   permissions: z.array(z.enum(PERMISSIONS)),
   /** Null: every workspace of the account. */

@@ -70,6 +70,8 @@ const memberGiven = { role, workspaces: z.array(id).min(1).nullable() };
 
 const account = z.object({
   id,
+  /** What people call it; its id where nobody named it. */
+  name: z.string(),
   mode: z.enum(['postpaid', 'prepaid']),
   balance_nano_usd: nanoUsd,
   held_nano_usd: nanoUsd,
@@ -266,21 +268,18 @@ export const policyRoutes = {
     reply: 'csv',
   },
   'GET /accounts/{account}/settings': {
-    summary: 'What is kept, for how long, and how the installation is set up.',
+    summary: 'The account, and how the installation is set up.',
     access: 'settings.read',
     reply: z.object({
       account,
-      name: givenName.nullable(),
-      /** Days for which records are shown and kept; null: always. */
-      records_days: z.int().nullable(),
       /** Lines about the installation: the configuration file, data folder, version. */
       facts: z.array(z.object({ name: z.string(), text: z.string() })),
     }),
   },
   'PATCH /accounts/{account}/settings': {
-    summary: 'Changes the account’s time zone.',
+    summary: 'Changes the account’s name and time zone.',
     access: 'settings.write',
-    body: z.strictObject({ time_zone: z.string().max(64) }).partial(),
+    body: z.strictObject({ name: givenName, time_zone: z.string().max(64) }).partial(),
     reply: nothing,
   },
 } as const satisfies RouteTable;

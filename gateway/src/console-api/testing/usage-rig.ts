@@ -29,8 +29,8 @@ export async function openUsageRig(dataDir: string, count: number) {
   const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1 } });
   const account = { mode: 'postpaid', markUpPpm: 0, timeZone: ZONE, holds: null, createdAtMs: 1 } as const;
   await store.policies.keep([
-    { of: 'account', isNew: true, account: { id: 'acme', ...account } },
-    { of: 'account', isNew: false, account: { id: 'default', ...account } },
+    { of: 'account', isNew: true, account: { id: 'acme', name: 'Acme', ...account } },
+    { of: 'account', isNew: false, account: { id: 'default', name: 'default', ...account } },
   ]);
   const random = seededRandom(4);
   const calls = Array.from({ length: count }, (_, nth) =>

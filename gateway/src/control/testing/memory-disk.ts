@@ -22,6 +22,7 @@ export interface MemoryDisk {
 
 const ACCOUNT: StoredAccount = {
   id: 'default',
+  name: 'Default',
   mode: 'postpaid',
   markUpPpm: 0,
   timeZone: 'UTC',

@@ -84,7 +84,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
     keyId: 'key_1',
     keyName: 'first',
     accountId: 'default',
-    account: { id: 'default', mode, markUpPpm, timeZone: 'UTC', holds: null, createdAtMs: 0 },
+    account: { id: 'default', name: 'Default', mode, markUpPpm, timeZone: 'UTC', holds: null, createdAtMs: 0 },
     workspaceId: 'default',
     scopes: ['inference'],
     strict: false,

@@ -7,6 +7,7 @@ import type { Tables } from './tables.ts';
 
 export interface AccountRow {
   readonly id: string;
+  readonly name: string;
   readonly created_at_ms: number;
   readonly mode: AccountMode;
   readonly mark_up_ppm: number;
@@ -18,12 +19,13 @@ export interface AccountRow {
 export async function readAccounts(queries: Kysely<Tables>): Promise<readonly StoredAccount[]> {
   const rows = await accountsOf(queries)
     .selectFrom('account')
-    .select(['id', 'mode', 'mark_up_ppm', 'time_zone', 'holds', 'created_at_ms'])
+    .select(['id', 'name', 'mode', 'mark_up_ppm', 'time_zone', 'holds', 'created_at_ms'])
     .orderBy('created_at_ms')
     .orderBy('id')
     .execute();
   return rows.map((row) => ({
     id: row.id,
+    name: row.name,
     mode: row.mode,
     markUpPpm: row.mark_up_ppm,
     timeZone: row.time_zone,
@@ -34,8 +36,8 @@ export async function readAccounts(queries: Kysely<Tables>): Promise<readonly St
 
 /** Makes an account, or changes all but its id and time of creation; changes one row. */
 export function compileAccountChange(queries: Kysely<Tables>, account: StoredAccount, isNew: boolean): CompiledQuery {
-  const { id, createdAtMs, mode, markUpPpm, timeZone, holds } = account;
-  const members = { mode, mark_up_ppm: markUpPpm, time_zone: timeZone, holds };
+  const { id, createdAtMs, name, mode, markUpPpm, timeZone, holds } = account;
+  const members = { name, mode, mark_up_ppm: markUpPpm, time_zone: timeZone, holds };
   return isNew
     ? accountsOf(queries)
         .insertInto('account')

@@ -33,6 +33,7 @@ const KEY: StoredKey = {
 };
 const ACCOUNT: StoredAccount = {
   id: 'team',
+  name: 'The team',
   mode: 'prepaid',
   markUpPpm: -50_000,
   timeZone: 'Asia/Kolkata',
@@ -200,7 +201,7 @@ describe('the tables', () => {
   test('a new database has the account default: postpaid, at the price, in UTC', async () => {
     const { policies, close } = await openStore({ dataDir: newFolder() });
     expect(await policies.readAccounts()).toMatchObject([
-      { id: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', holds: null },
+      { id: 'default', name: 'default', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', holds: null },
     ]);
     await close();
   });

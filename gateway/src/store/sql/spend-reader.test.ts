@@ -29,7 +29,15 @@ const spent = (subject: Subject, window?: typeof DAY, names: readonly string[] =
 
 beforeAll(async () => {
   store = await openStore({ dataDir: newFolder() });
-  const account = { id: 'team', mode: 'postpaid', markUpPpm: 0, timeZone: 'UTC', holds: null, createdAtMs: 1 } as const;
+  const account = {
+    id: 'team',
+    name: 'The team',
+    mode: 'postpaid',
+    markUpPpm: 0,
+    timeZone: 'UTC',
+    holds: null,
+    createdAtMs: 1,
+  } as const;
   await store.policies.keep([{ of: 'account', isNew: true, account }]);
 });
 afterAll(() => store.close());
