@@ -21,6 +21,20 @@ A passkey belongs to the host of \`server.public_url\`, or of the address that t
 https and a host name, or \`http://localhost:8080\` on the machine itself: at \`http://127.0.0.1:8080\` there are none, and none moves
 along when the host changes.
 
+## A forgotten password
+
+No mail is sent. A link to a new password is made in one of two ways, and handed over:
+
+- \`bin/tollgate reset-password EMAIL\`, where the gateway runs, prints one for anybody. With \`--without-second-factor\` using it turns
+  the second factor off too, for whoever has lost that as well.
+- On the page of members, an owner or admin makes one for a member, under “Link to a new password…”: for an owner only an owner does.
+  Whoever uses the link can sign in as the member, so it is made only by those who administer every account and workspace that
+  the member can open; nobody makes one for himself.
+
+A link works once and for an hour, and a new one replaces it. It ends as soon as the password or a membership of the person
+changes, or those of whoever made it. Using it ends every session of the person; a second factor stays, and so do passkeys. That it
+was made and that it was used stand in the audit, each without the link.
+
 ## Without it
 
 \`server: { console: off }\` in the configuration: nothing below \`/app\` is served or built, and neither is \`/status\`, which is a page
@@ -30,7 +44,8 @@ looks a call up, and the command line does all else.`;
 export const ROLES_INTRODUCTION = `## Who may do what
 
 A member has one role in an account, in all of its workspaces or in some. With some, he sees and does only what belongs to those.
-What is the installation's own (accounts, money that comes in, providers, prices) is for members of the account \`default\`.`;
+What is the installation's own (accounts, money that comes in, providers, prices) is for members of the account \`default\`. Its owners
+and admins may enter every other account too, with the same role, and choose them where accounts are chosen.`;
 
 /** What a permission is, in the words of someone who is given it. */
 export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {
@@ -75,7 +90,7 @@ back from upstream where the client got that in another form. Each up to 1 MiB; 
 never kept, and of a provider's words its credentials and account names are taken out.
 
 Set it on the page of workspaces, or with \`bin/tollgate workspaces set ID --bodies errors --bodies-days 7\`. Where a workspace says
-nothing (\`--bodies inherit\`), \`defaults.log_bodies\` and \`defaults.retention\` of the [configuration](configuration.md#defaults) say it
+nothing (\`--bodies inherit\`, on the page “As configured”), \`defaults.log_bodies\` and \`defaults.retention\` of the [configuration](configuration.md#defaults) say it
 for all. A change binds the next call; turning it off keeps what there is until its days are over. Days are counted from the call, by what the
 workspace says now: fewer days take older content away within minutes.
 
@@ -84,7 +99,7 @@ It lies in \`content.db\` of the data folder, apart from records and ledger, com
 where the disk is slow, full or away, content is dropped and the log of the server says how often; calls never wait for it, and none
 fails for it. \`tollgate backup FILE\` leaves it out and says so; with \`--with-content\` a copy of it lies beside, in \`FILE.content\`.
 
-Records and ledger are kept always.`;
+Records and ledger are kept always: records are what was charged for, and the ledger is proved from them.`;
 
 export const CONNECT = `## Connecting a coding tool
 
