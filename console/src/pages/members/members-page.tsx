@@ -21,22 +21,32 @@ export default function MembersPage() {
       Invite somebody
     </Button>
   ) : undefined;
-  const isAlone = people.data?.members.length === 1 && people.data.invitations.length === 0;
+  const count = people.data?.members.length;
+  const isAlone = count === 1 && people.data?.invitations.length === 0;
+  const isNobody = count === 0 && people.data?.invitations.length === 0;
   return (
     <Page
       title="Members"
       lead={`Who may open ${account.account}, and what each may do. Programs need no membership: they call with a key.`}
-      action={isAlone ? undefined : invite}
+      action={isAlone || isNobody ? undefined : invite}
     >
       {people.error !== null && <ErrorNote error={people.error} onRetry={() => void people.refetch()} />}
       {people.data === undefined && people.error === null && <SkeletonRows rows={4} />}
       {people.data !== undefined && (
         <>
-          <MemberTable account={account} members={people.data.members} self={session.data?.person?.id ?? null} />
+          {count !== 0 && (
+            <MemberTable account={account} members={people.data.members} self={session.data?.person?.id ?? null} />
+          )}
           {people.data.invitations.length > 0 && (
             <Section title="Invited, not here yet">
               <InvitationTable account={account} invitations={people.data.invitations} />
             </Section>
+          )}
+          {isNobody && (
+            <Empty title="Nobody is a member yet" action={invite}>
+              Whoever runs the installation can open this account all the same. Invite those who are to run it; they
+              invite the others.
+            </Empty>
           )}
           {isAlone && (
             <Empty title="You are alone here" action={invite}>

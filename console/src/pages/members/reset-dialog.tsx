@@ -43,7 +43,7 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
       <div className="flex flex-col gap-3 text-read">
         <p>
           You get a link to hand over. Nothing changes until {name} uses it: then every session of theirs ends. A second
-          factor stays.
+          factor stays, and so do passkeys.
         </p>
         {make.error !== null && <ErrorNote error={make.error} />}
       </div>

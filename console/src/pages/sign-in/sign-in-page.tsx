@@ -20,7 +20,7 @@ export default function SignInPage({ session }: { readonly session: Session }) {
       {!isSecond && (
         <p className="text-sm text-ink-3">
           Password forgotten? An owner or admin makes you a link to a new one on the page of members; whoever runs the
-          gateway prints one: <code className="break-all">bin/tollgate reset-password E-MAIL</code>
+          gateway prints one: <code className="break-all">bin/tollgate reset-password EMAIL</code>
         </p>
       )}
       {!isSecond && (
