@@ -31,10 +31,12 @@ describe('the control socket', () => {
   test('carries a command there and its reply back', async () => {
     const folder = newFolder();
     const server = serveControl(folder, ECHO);
-    expect(await callControl(folder, 'keys.list', { a: [1, null, '☂'] })).toEqual({
-      ok: true,
-      result: { name: 'keys.list', given: '{"a":[1,null,"☂"]}' },
-    });
+    for (const name of ['keys.list', 'person.reset_link']) {
+      expect(await callControl(folder, name, { a: [1, null, '☂'] })).toEqual({
+        ok: true,
+        result: { name, given: '{"a":[1,null,"☂"]}' },
+      });
+    }
     expect(server).toMatchObject({ path: join(folder, 'tollgate.sock'), notice: null });
     await server.stop();
   });

@@ -86,6 +86,8 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
     async makeLink(giver, person) {
       await checkMayReset(giver, person);
       const link = await links.makeFor(person, giver.id);
+      // Again: a change of rights ends a link that is kept, and may have come just before this one was.
+      await checkMayReset(giver, person);
       const { id, name, account, address } = giver;
       const subject = { kind: 'person', id: person } as const;
       const after = { expires_at: new Date(link.expiresAtMs).toISOString() };
