@@ -2,10 +2,11 @@
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { subsetFonts } from './subset-fonts.ts';
 
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), tailwind()],
+  plugins: [subsetFonts(), react(), tailwind()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -1,17 +1,19 @@
 /** Owns the start of the console in the browser. */
 import './styles/console.css';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './lib/queries.ts';
 import { applyTheme } from './lib/theme.ts';
-import { router } from './router.tsx';
+import { Router } from './router.tsx';
+import { Gate } from './shell/gate.tsx';
 
 applyTheme();
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root element');
 createRoot(root).render(
   <QueryClientProvider client={queryClient}>
-    <RouterProvider router={router} />
+    <Router>
+      <Gate />
+    </Router>
   </QueryClientProvider>,
 );

@@ -1,34 +1,22 @@
-/** Owns the addresses of the console: each page its own chunk. What a page keeps in its address, it validates itself. */
+/** Owns the pages of the console by their addresses, each its own chunk, and showing the one that the address means. */
 import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  retainSearchParams,
-} from '@tanstack/react-router';
-import { Gate } from './shell/gate.tsx';
-import { NoPage, PageFault } from './shell/page-fault.tsx';
+  type ComponentType,
+  lazy,
+  type ReactNode,
+  Suspense,
+  startTransition,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+} from 'react';
+import { matchPath, readSearch } from './route/address.ts';
+import { walkTo, watchAddress } from './route/history.ts';
+import { hrefOf, type Route, RouteContext } from './route/route.ts';
+import { FaultBoundary, NoPage } from './shell/page-fault.tsx';
 
-type Search = Readonly<Record<string, string>>;
-
-/** Every member of the address as text; a page reads those that it knows. */
-function textMembers(search: Record<string, unknown>): Search {
-  return Object.fromEntries(
-    Object.entries(search)
-      .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-      .map(([name, value]) => [name, String(value)]),
-  );
-}
-
-const root = createRootRoute({
-  component: Gate,
-  errorComponent: PageFault,
-  notFoundComponent: NoPage,
-  validateSearch: textMembers,
-  search: { middlewares: [retainSearchParams(['account'])] },
-});
-
-const PAGES = {
+const PAGES: Readonly<Record<string, () => Promise<{ readonly default: ComponentType }>>> = {
   '/app': () => import('./pages/home/home-page.tsx'),
   '/app/sign-in': () => import('./pages/sign-in/signed-in-page.tsx'),
   '/app/setup': () => import('./pages/setup/setup-page.tsx'),
@@ -49,23 +37,80 @@ const PAGES = {
   '/app/audit': () => import('./pages/audit/audit-page.tsx'),
   '/app/settings': () => import('./pages/settings/settings-page.tsx'),
   '/status': () => import('./pages/status/status-page.tsx'),
-} as const;
+};
+const PATTERNS = Object.keys(PAGES);
+const VIEWS = new Map(PATTERNS.map((pattern) => [pattern, lazy(PAGES[pattern] as (typeof PAGES)[string])]));
 
-const routes = Object.entries(PAGES).map(([path, load]) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
-);
+interface Place {
+  readonly pathname: string;
+  readonly searchText: string;
+  readonly scrollTo: number | null;
+}
 
-export const router = createRouter({
-  routeTree: root.addChildren(routes),
-  defaultPreload: 'intent',
-  defaultErrorComponent: PageFault,
-  defaultNotFoundComponent: NoPage,
-  scrollRestoration: true,
-  // As text: `{"from":1}` in an address is a name and a value, not a number.
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-  stringifySearch: (search) => {
-    const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
-    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-    return text === '' ? '' : `?${text}`;
-  },
-});
+const patternOf = (pathname: string) => matchPath(PATTERNS, pathname)?.pattern;
+
+function prefetch(href: string): void {
+  const pattern = patternOf(new URL(href, location.href).pathname);
+  // Where it cannot be fetched, the page says so when it is gone to.
+  if (pattern !== undefined) PAGES[pattern]?.().catch(() => undefined);
+}
+
+function readPlace(scrollTo: number | null): Place {
+  return { pathname: location.pathname, searchText: location.search, scrollTo };
+}
+
+/** What is around every page and knows its address. */
+export function Router({ children }: { readonly children: ReactNode }) {
+  const [place, setPlace] = useState(() => {
+    prefetch(location.href);
+    return readPlace(null);
+  });
+  useEffect(() => {
+    let shown = patternOf(location.pathname);
+    return watchAddress((scrollTo) => {
+      const pattern = patternOf(location.pathname);
+      const show = () => setPlace(readPlace(scrollTo));
+      // Another page may have to be fetched: what is there stays until then. A filter of the same page acts at once.
+      if (pattern === shown) show();
+      else startTransition(show);
+      shown = pattern;
+    });
+  }, []);
+  useLayoutEffect(() => {
+    if (place.scrollTo !== null) scrollTo(0, place.scrollTo);
+  }, [place]);
+  const route = useMemo((): Route => {
+    const { pathname } = place;
+    const search = readSearch(place.searchText);
+    return {
+      pathname,
+      names: matchPath(PATTERNS, pathname)?.names ?? {},
+      search,
+      prefetch,
+      navigate({ replace = false, ...goal }) {
+        const href = hrefOf(goal, { pathname, search });
+        const isSamePage = patternOf(new URL(href, location.href).pathname) === patternOf(pathname);
+        walkTo(href, { replace, scrollTo: isSamePage ? null : 0 });
+      },
+    };
+  }, [place]);
+  return (
+    <RouteContext value={route}>
+      <FaultBoundary pathname={place.pathname}>{children}</FaultBoundary>
+    </RouteContext>
+  );
+}
+
+/** The page that the address means. */
+export function RoutedPage() {
+  const pathname = useContext(RouteContext)?.pathname ?? '';
+  const View = VIEWS.get(patternOf(pathname) ?? '');
+  if (View === undefined) return <NoPage />;
+  return (
+    <FaultBoundary pathname={pathname}>
+      <Suspense>
+        <View />
+      </Suspense>
+    </FaultBoundary>
+  );
+}

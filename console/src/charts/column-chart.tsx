@@ -1,13 +1,14 @@
 /**
  * Owns a chart of columns over time: what is under the pointer, what is dragged over, and the keys that reach every point. The
- * canvas is `plot.ts`'s; the same numbers stand in a table, which is the page's.
+ * drawing is `plot.tsx`'s; the same numbers stand in a table, which is the page's.
  */
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react';
 import type { BucketLabel } from './bucket-labels.ts';
 import { ChartTip } from './chart-tip.tsx';
-import { drawPlot, type PlotPlace } from './plot.ts';
+import { Plot } from './plot.tsx';
+import { layOutPlot } from './plot-layout.ts';
 import { columnAt, nearestSeries, type Series, type Span, seriesAt, spanOf, stackUp } from './stack.ts';
-import { useThemeName } from './use-theme-name.ts';
+import { useWidth } from './use-width.ts';
 
 interface ColumnChartProps {
   /** What it shows: "Cost by model". */
@@ -42,30 +43,17 @@ export function ColumnChart({
   height = 260,
 }: ColumnChartProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLDivElement>(null);
-  const theme = useThemeName();
-  const [place, setPlace] = useState<PlotPlace | null>(null);
+  const width = useWidth(frame);
+  const layout = useMemo(
+    () => (width === null ? null : layOutPlot({ series, shape, labels, axisText, height }, width)),
+    [series, shape, labels, axisText, height, width],
+  );
+  const place = layout?.place ?? null;
   const [column, setColumn] = useState<number | null>(null);
   const [chosen, setChosen] = useState<number | null>(null);
   const press = useRef<{ readonly column: number; readonly x: number; dragged: boolean } | null>(null);
   const anchor = useRef<number | null>(null);
   const count = labels.length;
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read while drawing
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null) return;
-    const given = { series, shape, labels, axisText, height };
-    const plot = drawPlot(element, given, element.clientWidth, setPlace);
-    const observer = new ResizeObserver(() => {
-      if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height });
-    });
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      plot.destroy();
-    };
-  }, [series, shape, labels, axisText, height, theme]);
 
   function locate(event: PointerEvent<HTMLElement>): { column: number | null; piece: number | null; x: number } {
     const box = event.currentTarget.getBoundingClientRect();
@@ -126,7 +114,7 @@ export function ColumnChart({
   const columnPx = place === null || count === 0 ? 0 : place.width / count;
   return (
     <div ref={frame} className="relative min-w-0" style={{ height }}>
-      <div ref={canvas} aria-hidden="true" className="absolute inset-0 overflow-hidden" />
+      {layout !== null && <Plot shape={shape} layout={layout} columns={count} />}
       {place !== null && count > 0 && (
         <div
           role="slider"

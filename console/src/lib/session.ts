@@ -1,6 +1,7 @@
 /** Owns who is signed in and which account the page is about. The account stands in the address where it is not the first. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
+
 import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import { useNavigate, useSearch } from '../route/route.ts';
 import { queryClient, replyKey, useReply } from './queries.ts';
 
 export type Session = Reply<'GET /session'>;
@@ -33,7 +34,7 @@ export interface CurrentAccount extends AccountGrant {
 /** The account that the page is about. Only below the signed-in shell. */
 export function useAccount(): CurrentAccount {
   const { data } = useSession();
-  const { account: asked } = useSearch({ strict: false }) as { account?: string };
+  const { account: asked } = useSearch();
   const accounts = data?.accounts ?? [];
   const grant = accounts.find(({ account }) => account === asked) ?? accounts[0];
   if (grant === undefined) throw new Error('you are a member of no account; ask an owner to invite you');
@@ -43,5 +44,5 @@ export function useAccount(): CurrentAccount {
 /** Goes to the same page of another account. */
 export function useChooseAccount(): (account: string) => void {
   const navigate = useNavigate();
-  return (account) => void navigate({ to: '.', search: { account } as never });
+  return (account) => navigate({ search: { account } });
 }

@@ -1,7 +1,8 @@
 /** Owns what a visitor sees first: the page, the way in, or why neither can be shown. Never a blank screen. */
-import { Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useSession } from '../lib/session.ts';
+import { usePathname } from '../route/route.ts';
+import { RoutedPage } from '../router.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { SkeletonPanel } from '../ui/skeleton.tsx';
 import { NoAccount } from './no-account.tsx';
@@ -15,9 +16,9 @@ const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;
 
 export function Gate() {
   const session = useSession();
-  const { pathname } = useLocation();
+  const pathname = usePathname();
   const isOpen = OPEN.test(pathname);
-  if (isOpen) return <Outlet />;
+  if (isOpen) return <RoutedPage />;
   if (session.data === undefined) {
     return (
       <div className="mx-auto max-w-120 px-4 pt-[20vh]">

@@ -1,10 +1,12 @@
 /** Owns the column of navigation: the account, the pages, the person. */
-import { Link, useSearch } from '@tanstack/react-router';
+
 import { ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { useAct } from '../lib/queries.ts';
 import { type CurrentAccount, forgetSession, type Session, useChooseAccount } from '../lib/session.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';
+import { Link } from '../route/link.tsx';
+import { usePathname } from '../route/route.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { offeredPages } from './pages.ts';
@@ -18,7 +20,7 @@ interface NavigationProps {
 }
 
 export function Navigation({ session, account, onPalette, onChosen }: NavigationProps) {
-  const search = useSearch({ strict: false }) as { account?: string };
+  const pathname = usePathname();
   return (
     <nav aria-label="Pages" className="flex h-full flex-col gap-3 overflow-y-auto px-2.5 py-3">
       <div className="flex items-center gap-2 px-1.5">
@@ -42,11 +44,9 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
               <li key={path}>
                 <Link
                   to={path}
-                  search={(search.account === undefined ? {} : { account: search.account }) as never}
-                  activeOptions={{ exact: path === '/app', includeSearch: false }}
                   onClick={onChosen}
-                  className="flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink"
-                  activeProps={{ className: 'bg-hover font-medium text-ink!', 'aria-current': 'page' }}
+                  aria-current={isAt(pathname, path) ? 'page' : undefined}
+                  className="flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
                 >
                   <Icon size={15} strokeWidth={1.75} aria-hidden="true" className="shrink-0" />
                   {name}
@@ -59,6 +59,11 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
       <PersonMenu session={session} />
     </nav>
   );
+}
+
+/** Whether an address is a page's own, or below it; every address is below the home page's. */
+function isAt(pathname: string, path: string): boolean {
+  return pathname === path || (path !== '/app' && pathname.startsWith(`${path}/`));
 }
 
 /** The sign of the product: a gate with its bar. */

@@ -1,9 +1,10 @@
 /** Owns the palette: type to go to a page, a key or a call. Loaded when it is first opened. */
-import { useNavigate } from '@tanstack/react-router';
+
 import { Command } from 'cmdk';
 import { useEffect, useRef, useState } from 'react';
 import { useReply } from '../lib/queries.ts';
 import { useAccount } from '../lib/session.ts';
+import { useNavigate } from '../route/route.ts';
 import { offeredPages } from './pages.ts';
 
 const REQUEST_ID = /^req_[\w-]{4,}$/;
@@ -24,7 +25,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   useEffect(() => ref.current?.showModal(), []);
   const go = (to: string) => {
     onClose();
-    void navigate({ to });
+    navigate({ to });
   };
   const asked = text.trim();
   return (

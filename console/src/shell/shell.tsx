@@ -1,9 +1,11 @@
 /** Owns what stands around every signed-in page: navigation, the drawer of a narrow window, palette, shortcuts, messages. */
-import { Outlet, useNavigate } from '@tanstack/react-router';
+
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { type Session, useAccount } from '../lib/session.ts';
 import { useShortcuts } from '../lib/shortcuts.ts';
+import { useNavigate } from '../route/route.ts';
+import { RoutedPage } from '../router.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
@@ -19,7 +21,7 @@ export function Shell({ session }: { readonly session: Session }) {
   const [drawer, setDrawer] = useState(false);
   const [help, setHelp] = useState(false);
   const shortcuts = useMemo(() => {
-    const pages = PAGE_GROUPS.flat().map(({ key, path }) => [`g ${key}`, () => void navigate({ to: path })] as const);
+    const pages = PAGE_GROUPS.flat().map(({ key, path }) => [`g ${key}`, () => navigate({ to: path })] as const);
     return { ...Object.fromEntries(pages), '/': focusFilter, '?': () => setHelp(true) };
   }, [navigate]);
   useShortcuts(shortcuts);
@@ -56,7 +58,7 @@ export function Shell({ session }: { readonly session: Session }) {
         <span className="font-semibold">Tollgate</span>
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-        <Outlet />
+        <RoutedPage />
       </main>
       {drawer && (
         <Dialog title="Pages" onClose={() => setDrawer(false)}>

@@ -2,11 +2,11 @@
  * Owns the table, the workhorse: sticky header, columns that can be sorted and resized, rows that are walked by keyboard and
  * drawn only where they are seen. Knows no page; what a row says is the columns' business.
  */
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import type { Column } from './column.ts';
 import { ColumnHead } from './column-head.tsx';
+import { scrollToRow, useRowWindow } from './row-window.ts';
 
 export interface Sorting {
   readonly column: string;
@@ -53,23 +53,16 @@ export function Table<Row>({
   const [at, setAt] = useState(0);
   const sorted = sortRows(rows, columns, sort);
   const isVirtual = sorted.length > VIRTUAL_FROM;
-  const virtual = useVirtualizer({
-    count: sorted.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowPx,
-    overscan: 12,
-    enabled: isVirtual,
-  });
-  const drawn = isVirtual ? virtual.getVirtualItems().map(({ index }) => index) : sorted.map((_, index) => index);
-  const before = isVirtual ? (virtual.getVirtualItems()[0]?.start ?? 0) : 0;
-  const after = isVirtual ? virtual.getTotalSize() - (virtual.getVirtualItems().at(-1)?.end ?? 0) : 0;
+  const { first, end } = useRowWindow(scroller, { count: sorted.length, rowPx, isOn: isVirtual });
 
   function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
     const to = nextRow(event.key, at, sorted.length);
     if (to === null) return;
     event.preventDefault();
     setAt(to);
-    if (isVirtual) virtual.scrollToIndex(to);
+    const element = scroller.current;
+    if (isVirtual && element !== null)
+      element.scrollTop = scrollToRow(to, rowPx, element.scrollTop, element.clientHeight);
     // After the row is drawn.
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`tr[data-row="${to}"]`)?.focus());
   }
@@ -102,9 +95,9 @@ export function Table<Row>({
           </tr>
         </thead>
         <tbody onKeyDown={walk}>
-          <Gap px={before} />
-          {drawn.map((index) => {
-            const row = sorted[index] as Row;
+          <Gap px={first * rowPx} />
+          {sorted.slice(first, end).map((row, nth) => {
+            const index = first + nth;
             const key = rowKey(row);
             return (
               <tr
@@ -139,7 +132,7 @@ export function Table<Row>({
               </tr>
             );
           })}
-          <Gap px={after} />
+          <Gap px={(sorted.length - end) * rowPx} />
         </tbody>
         {totals !== undefined && (
           <tfoot>

@@ -11,7 +11,7 @@ const CONSOLE = fileURLToPath(new URL('../../../console', import.meta.url));
 const BUILT = join(CONSOLE, 'dist');
 const STAMP = join(BUILT, 'sources.sha256');
 /** What the build is made of, beside everything in `src`. */
-const LOOSE_SOURCES = ['index.html', 'package.json', 'tsconfig.json', 'vite.config.ts'];
+const LOOSE_SOURCES = ['index.html', 'package.json', 'subset-fonts.ts', 'tsconfig.json', 'vite.config.ts'];
 
 /**
  * The folder of the built console. Rejects with the build's own words where it fails.

@@ -12,6 +12,7 @@ import type { RouteRow } from './contract/row.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from './contract.ts';
 import { csvResponse } from './csv.ts';
 import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
+import { jsonReply } from './json-reply.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { checkSameOrigin } from './same-origin.ts';
 
@@ -124,7 +125,7 @@ async function answer(
     const result = await handler(call as unknown as ConsoleCall<ConsoleRoute>);
     if (row.reply === 'csv') return csvResponse(result as CsvFile, outgoing, (cause) => parts.onFault(route, cause));
     if (row.reply === 'redirect') return redirectResponse(result as Redirect, outgoing);
-    return Response.json(result, { headers: outgoing });
+    return await jsonReply(result, request, outgoing);
   } catch (fault) {
     if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault), outgoing);
     if (fault instanceof PeopleFailure) {

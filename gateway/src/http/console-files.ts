@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { acceptsEncoding } from '../lib/accepts-encoding.ts';
 
 /** No inline script or style, nothing from elsewhere, and no text that becomes code. */
 const CONSOLE_CONTENT_SECURITY_POLICY = [
@@ -99,11 +100,8 @@ function extensionOf(type: string): string {
 }
 
 function chooseEncoding(acceptEncoding: string | null): 'br' | 'gzip' | null {
-  const accepted = (acceptEncoding ?? '').split(',').map((word) => word.trim());
-  const takes = (name: string) =>
-    accepted.some((word) => word === name || (word.startsWith(`${name};`) && !/;\s*q=0(\.0*)?$/.test(word)));
-  if (takes('br')) return 'br';
-  return takes('gzip') ? 'gzip' : null;
+  if (acceptsEncoding(acceptEncoding, 'br')) return 'br';
+  return acceptsEncoding(acceptEncoding, 'gzip') ? 'gzip' : null;
 }
 
 function packed({ plain, packed: known }: BuiltFile, encoding: 'br' | 'gzip'): Buffer {

@@ -1,7 +1,8 @@
 /** Owns the home page before the first call: what this is, and the way to a call of one's own. */
-import { Link } from '@tanstack/react-router';
+
 import { useReply } from '../../lib/queries.ts';
 import { type CurrentAccount, useSession } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel, Section } from '../../ui/page.tsx';

@@ -1,7 +1,8 @@
 /** Owns what there is to spend: the budget of the account with what is used and held, or the balance of a prepaid one. */
-import { Link } from '@tanstack/react-router';
+
 import { exactUsd, shortUsd } from '../../lib/money.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { BudgetBar, Money } from '../../ui/amounts.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { Overview } from './overview.ts';

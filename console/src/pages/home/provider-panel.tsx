@@ -1,6 +1,7 @@
 /** Owns how the providers are: in words, with the calls that show it. */
-import { Link } from '@tanstack/react-router';
+
 import { share, shortNumber } from '../../lib/numbers.ts';
+import { Link } from '../../route/link.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { Overview } from './overview.ts';

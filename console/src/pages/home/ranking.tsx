@@ -1,7 +1,8 @@
 /** Owns a short list of what cost most, each with its share as a bar. */
-import { Link } from '@tanstack/react-router';
+
 import { percentOf } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
+import { Link } from '../../route/link.tsx';
 import { Money } from '../../ui/amounts.tsx';
 import { Panel } from '../../ui/page.tsx';
 
@@ -55,7 +56,7 @@ export function Ranking({ title, rows, total }: RankingProps) {
                   {to === null ? (
                     name
                   ) : (
-                    <Link to={to.path} search={to.search as never} className="underline-offset-2 hover:underline">
+                    <Link to={to.path} search={to.search} className="underline-offset-2 hover:underline">
                       {name}
                     </Link>
                   )}

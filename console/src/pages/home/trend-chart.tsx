@@ -1,7 +1,8 @@
 /** Owns the course of one figure: bars for amounts, a line for times. The pointer or the arrow keys read a column; a press opens its calls. */
-import { Link } from '@tanstack/react-router';
+
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { duration, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { Link } from '../../route/link.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import {
   barValue,
@@ -62,7 +63,7 @@ export function TrendChart({ overview, metric, rangeWords, opens }: TrendChartPr
             <li key={bucket} className="h-full min-w-0 flex-1">
               <Link
                 to={opens}
-                search={{ from: bucket, to: bucketEnd(buckets, index) } as never}
+                search={{ from: bucket, to: bucketEnd(buckets, index) }}
                 aria-label={`${bucketLabel(buckets, index, timeZone)}: ${words(series[index] ?? null)}`}
                 tabIndex={index === Math.min(at, buckets.length - 1) ? 0 : -1}
                 onFocus={() => {

@@ -1,8 +1,10 @@
 /** Owns the page of an invitation's link: what it invites to, and accepting it as somebody new or as who one is. */
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { forgetSession, keepSession, type Session, useSession } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
+import { useNavigate, usePathNames } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -14,7 +16,7 @@ import { NewPersonForm } from './new-person-form.tsx';
 type Invitation = Reply<'GET /invitations/{token}'>;
 
 export default function InvitationPage() {
-  const { token = '' } = useParams({ strict: false }) as { token?: string };
+  const { token = '' } = usePathNames();
   const session = useSession();
   const invitation = useReply('GET /invitations/{token}', { path: { token } });
   const failure = invitation.error ?? session.error;
@@ -49,7 +51,7 @@ function Open({ token, invitation, session }: OpenProps) {
   const email = invitation.email ?? '';
   const join = async (joined: Session) => {
     await keepSession(joined);
-    await navigate({ to: '/app', search: { account } as never, replace: true });
+    navigate({ to: '/app', search: { account }, replace: true });
   };
   return (
     <OpenFrame
@@ -127,7 +129,7 @@ function InvitationGone({ isIn }: { readonly isIn: boolean }) {
       title="This invitation does not work"
       lead="It was used, taken back, replaced by a newer one, or is older than seven days. Ask whoever invited you for a new link."
     >
-      <Link to="/app" search={{} as never} className={buttonClasses('plain')}>
+      <Link to="/app" className={buttonClasses('plain')}>
         {isIn ? 'Open the console' : 'Sign in'}
       </Link>
     </OpenFrame>

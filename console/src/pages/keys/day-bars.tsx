@@ -1,8 +1,9 @@
 /** Owns the bars of a key's days: cost, with calls and errors in words. One stop of the tab key; the arrow keys walk the days. */
-import { useNavigate } from '@tanstack/react-router';
+
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
+import { useNavigate } from '../../route/route.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { KeyPage } from './key.ts';
 import { dayWords } from './key-days.ts';
@@ -50,9 +51,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
                 aria-label={`${dayWords(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${one.requests} calls, ${one.errors} errors. Open in logs`}
                 onPointerEnter={() => setAt(index)}
                 onFocus={() => setAt(index)}
-                onClick={() =>
-                  void navigate({ to: '/app/logs', search: { key: apiKey, from: one.from, to: one.to } as never })
-                }
+                onClick={() => navigate({ to: '/app/logs', search: { key: apiKey, from: one.from, to: one.to } })}
                 className={classNames('flex w-full items-end rounded-sm', index === at && 'bg-hover')}
               >
                 <span

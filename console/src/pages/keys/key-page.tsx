@@ -1,5 +1,5 @@
 /** Owns the page of one key: its usage, its limits as they stand now, its last errors and changes. */
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
@@ -7,6 +7,8 @@ import { wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { Link } from '../../route/link.tsx';
+import { useNavigate, usePathNames } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -43,7 +45,7 @@ const AUDIT_COLUMNS: readonly Column<KeyPage['audit'][number]>[] = [
 ];
 
 export default function OneKeyPage() {
-  const { key: id = '' } = useParams({ strict: false }) as { key?: string };
+  const { key: id = '' } = usePathNames();
   const account = useAccount();
   const person = useSession().data?.person?.id ?? null;
   const navigate = useNavigate();
@@ -119,11 +121,7 @@ export default function OneKeyPage() {
             <Section
               title="Last errors"
               aside={
-                <Link
-                  to="/app/logs"
-                  search={{ key: key.id } as never}
-                  className="text-accent underline underline-offset-2"
-                >
+                <Link to="/app/logs" search={{ key: key.id }} className="text-accent underline underline-offset-2">
                   All its calls
                 </Link>
               }
@@ -136,9 +134,7 @@ export default function OneKeyPage() {
                   columns={ERROR_COLUMNS}
                   rows={data.errors}
                   rowKey={(one) => one.request_id}
-                  onOpen={(one) =>
-                    void navigate({ to: '/app/logs/$request', params: { request: one.request_id } as never })
-                  }
+                  onOpen={(one) => navigate({ to: '/app/logs/$request', names: { request: one.request_id } })}
                 />
               )}
             </Section>

@@ -1,10 +1,11 @@
 /** Owns the page of keys: the table, its filters, and making one. */
-import { useNavigate } from '@tanstack/react-router';
+
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
+import { useNavigate } from '../../route/route.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -133,7 +134,7 @@ export default function KeysPage() {
           rows={shown}
           rowPx={ROW_PX}
           rowKey={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: '/app/keys/$key', params: { key: id } as never })}
+          onOpen={({ id }) => navigate({ to: '/app/keys/$key', names: { key: id } })}
         />
       )}
       <KeyDialog account={account.account} workspaces={data?.workspaces ?? []} act={act} onAct={setAct} />

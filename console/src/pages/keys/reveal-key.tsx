@@ -1,8 +1,9 @@
 /** Owns the one time a key's secret is shown: it does not close by accident, and it goes with a snippet and a test. */
-import { useBlocker } from '@tanstack/react-router';
+
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { useSession } from '../../lib/session.ts';
+import { useHeldPage } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -27,7 +28,7 @@ export function RevealKey({ account, apiKey, secret, onClose }: RevealKeyProps) 
     query: { patterns: apiKey.models?.join(',') ?? '*', workspace: apiKey.workspace },
   });
   // Back, a link or closing the window would lose what is shown once.
-  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true });
+  useHeldPage();
   const models = matches.data?.models ?? [];
   const model = chosen ?? models[0] ?? '';
   const { rotation } = apiKey;

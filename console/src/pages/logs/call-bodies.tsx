@@ -1,8 +1,9 @@
 /** Owns what was said in a call: the conversation, and the bodies as they were. What is not kept or not shown is said plainly. */
-import { Link } from '@tanstack/react-router';
+
 import { useState } from 'react';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';

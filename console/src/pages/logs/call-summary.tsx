@@ -1,8 +1,9 @@
 /** Owns the facts of a call: who, what, when, how it ended. */
-import { Link } from '@tanstack/react-router';
+
 import type { ReactNode } from 'react';
 import { duration, exactTime } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { Money } from '../../ui/amounts.tsx';
 import type { CallView } from './call-list.ts';
 
@@ -50,11 +51,7 @@ export function CallSummary({ call }: { readonly call: CallView }) {
         </Fact>
         <Fact name="Key">
           {account.may('keys.read') ? (
-            <Link
-              to="/app/keys/$key"
-              params={{ key: call.key_id }}
-              className="text-accent underline underline-offset-2"
-            >
+            <Link to="/app/keys/$key" names={{ key: call.key_id }} className="text-accent underline underline-offset-2">
               {call.key_name}
             </Link>
           ) : (

@@ -1,5 +1,5 @@
 /** Owns the logs page: calls as they come, found by filters or by their id, and one of them whole at its own address. */
-import { useNavigate, useParams } from '@tanstack/react-router';
+
 import { Download, Radio, Search } from 'lucide-react';
 import { useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
@@ -8,6 +8,7 @@ import { PRESET_WORDS, readRange } from '../../filters/time-range.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useNavigate, usePathNames } from '../../route/route.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -22,7 +23,7 @@ import { useCallList } from './use-call-list.ts';
 
 export default function LogsPage() {
   const [search, change] = useFilters();
-  const { request } = useParams({ strict: false }) as { request?: string };
+  const { request } = usePathNames();
   const navigate = useNavigate();
   const { account } = useAccount();
   // Of when the page was opened: a list that goes on below must not begin elsewhere with every minute.
@@ -37,13 +38,7 @@ export default function LogsPage() {
     isLive,
     holds,
   );
-  const open = (id: string | undefined) =>
-    void navigate({
-      to: '/app/logs/{-$request}',
-      params: { request: id },
-      search: search as never,
-      resetScroll: false,
-    });
+  const open = (id: string | undefined) => navigate({ to: '/app/logs/{-$request}', names: { request: id }, search });
   const csv = addressOf('GET /accounts/{account}/logs.csv', { path: { account }, query }).url;
   return (
     <Page

@@ -1,9 +1,10 @@
 /** Owns one model whole: its facts, its prices with the times from which they hold, and where a call of it would go. */
-import { Link } from '@tanstack/react-router';
+
 import { type ReactNode, useState } from 'react';
 import { exactTime, wholeNumber } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useNow } from '../../lib/use-now.ts';
+import { Link } from '../../route/link.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
@@ -37,7 +38,7 @@ export function ModelSheet({ model, onClose }: { readonly model: ModelView; read
       }
       onClose={onClose}
       footer={
-        <Link to="/app/playground" search={{ model: model.name } as never} className={buttonClasses()}>
+        <Link to="/app/playground" search={{ model: model.name }} className={buttonClasses()}>
           Try it in the playground
         </Link>
       }

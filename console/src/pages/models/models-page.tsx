@@ -1,10 +1,11 @@
 /** Owns the models page: what can be called, at what price, by how many keys; one of them at the right. */
-import { Link } from '@tanstack/react-router';
+
 import { Search } from 'lucide-react';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';

@@ -1,5 +1,5 @@
 /** Owns one model's answer as it comes: its words, its figures, and the way to its record. */
-import { Link } from '@tanstack/react-router';
+
 import { Brain, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { exactUsd } from '../../lib/money.ts';
@@ -7,6 +7,7 @@ import { duration, wholeNumber } from '../../lib/numbers.ts';
 import { estimateText } from '../../lib/pico.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { PriceView } from '../models/model-facts.ts';
 import { estimateCost } from './estimate.ts';
@@ -28,7 +29,7 @@ export function AnswerPane({ model, price, run }: AnswerPaneProps) {
         {run?.requestId != null && run.state !== 'running' && (
           <Link
             to="/app/logs/{-$request}"
-            params={{ request: run.requestId }}
+            names={{ request: run.requestId }}
             className="text-accent underline underline-offset-2"
           >
             Its record

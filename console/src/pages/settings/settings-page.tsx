@@ -1,10 +1,10 @@
 /** Owns the page of settings: the account's name and time zone, what is kept for how long, and how the installation is set up. */
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { exactTime } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';

@@ -1,6 +1,7 @@
 /** Owns what a set-up link says that does not work: it was used, is too old, or lacks its token. */
-import { Link } from '@tanstack/react-router';
+
 import type { Session } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -10,7 +11,7 @@ export function LinkGone({ state }: { readonly state: Session['state'] }) {
     const isIn = state === 'signed_in';
     return (
       <OpenFrame title="This console is set up" lead="The link was for its first owner, and is used up.">
-        <Link to="/app" search={{} as never} className={buttonClasses('primary')}>
+        <Link to="/app" className={buttonClasses('primary')}>
           {isIn ? 'Open the console' : 'Sign in'}
         </Link>
         {!isIn && <p className="text-sm text-ink-3">No account yet? Ask an owner or admin for an invitation.</p>}

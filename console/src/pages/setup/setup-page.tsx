@@ -1,8 +1,10 @@
 /** Owns the page of the one-time link: from nobody to an owner with a key and a first request, in one go. */
-import { Link, useSearch } from '@tanstack/react-router';
+
 import { useState } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import { type Session, useSession } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
+import { useSearch } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -18,7 +20,7 @@ const TITLE = 'Set up Tollgate';
 const ACCOUNT = 'default';
 
 export default function SetupPage() {
-  const { token = '' } = useSearch({ strict: false }) as { token?: string };
+  const { token = '' } = useSearch();
   const session = useSession();
   const [workspace, setWorkspace] = useState<string | null>(null);
   const setup = useReply(
@@ -86,7 +88,7 @@ function SetupSteps({ token, session, link, workspace, onMade }: SetupStepsProps
           isOpen={isMade}
           onward={
             <p>
-              <Link to="/app" search={{} as never} className={buttonClasses('primary')}>
+              <Link to="/app" className={buttonClasses('primary')}>
                 Open the console
               </Link>
             </p>

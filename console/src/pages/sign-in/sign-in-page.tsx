@@ -1,13 +1,14 @@
 /** Owns the page of whoever is not signed in. It stands at the address that was asked for, which is shown afterwards. */
-import { useSearch } from '@tanstack/react-router';
+
 import type { Session } from '../../lib/session.ts';
+import { useSearch } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { oidcRefusal } from './oidc-refusal.ts';
 import { SignInSteps } from './sign-in-steps.tsx';
 
 export default function SignInPage({ session }: { readonly session: Session }) {
-  const { error } = useSearch({ strict: false }) as { error?: string };
+  const { error } = useSearch();
   const refusal = oidcRefusal(error);
   const isSecond = session.state === 'second_factor';
   return (

@@ -1,6 +1,9 @@
 /** Owns the address `/app/sign-in` for whoever is signed in: it leads on to the home page. */
-import { Navigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useNavigate } from '../../route/route.ts';
 
 export default function SignedInPage() {
-  return <Navigate to="/app" search={{} as never} replace />;
+  const navigate = useNavigate();
+  useEffect(() => navigate({ to: '/app', replace: true }), [navigate]);
+  return null;
 }

@@ -1,11 +1,12 @@
 /** Owns the page that anybody may see: whether the service works, how its providers are, and what became of a call. */
-import { Link } from '@tanstack/react-router';
+
 import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { exactTime } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
+import { Link } from '../../route/link.tsx';
 import { Mark } from '../../shell/navigation.tsx';
 import { When } from '../../ui/amounts.tsx';
 import { Badge, statusTone } from '../../ui/badge.tsx';
@@ -144,8 +145,8 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
         <p>
           <Link
             to="/app/logs/{-$request}"
-            params={{ request: call.request_id }}
-            search={{ account: call.account } as never}
+            names={{ request: call.request_id }}
+            search={{ account: call.account }}
             className="text-accent underline underline-offset-2"
           >
             Open it in the logs of {call.account}

@@ -1,5 +1,5 @@
 /** Owns the chart of the usage page: columns of the chosen metric, and what can be done with a range that is dragged over. */
-import { Link } from '@tanstack/react-router';
+
 import { useMemo, useState } from 'react';
 import { bucketLabels, spanTimes } from '../../charts/bucket-labels.ts';
 import { ColumnChart } from '../../charts/column-chart.tsx';
@@ -7,6 +7,7 @@ import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
+import { Link } from '../../route/link.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
@@ -81,11 +82,7 @@ function Selection({ times, onClear }: { readonly times: { from: string; to: str
     <div role="status" className="flex flex-wrap items-center gap-2">
       <span className="mr-1 font-medium">{rangeText(times)}</span>
       {account.may('logs.read') && (
-        <Link
-          to="/app/logs/{-$request}"
-          search={{ ...filters, ...times } as never}
-          className={buttonClasses('primary')}
-        >
+        <Link to="/app/logs/{-$request}" search={{ ...filters, ...times }} className={buttonClasses('primary')}>
           Show these calls
         </Link>
       )}

@@ -1,11 +1,12 @@
 /** Owns the page of workspaces: the table, and the sheet of one. */
-import { Link } from '@tanstack/react-router';
+
 import { Plus } from 'lucide-react';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
 import { budgetWords, rateWords } from '../../policy/caps-words.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
+import { Link } from '../../route/link.tsx';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -27,7 +28,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
     cell: ({ id, keys }) => (
       <Link
         to="/app/keys"
-        search={{ workspace: id } as never}
+        search={{ workspace: id }}
         onClick={(event) => event.stopPropagation()}
         aria-label={`${keys} keys of ${id}`}
         className="text-accent underline underline-offset-2"

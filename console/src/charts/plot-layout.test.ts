@@ -1,0 +1,63 @@
+/** Shows where the pieces of a chart stand: the scale's values, bars from the foot, lines that break. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { layOutPlot, type PlotGiven, scaleSteps } from './plot-layout.ts';
+
+const given = (shape: PlotGiven['shape'], ...values: (number | null)[][]): PlotGiven => ({
+  shape,
+  series: values.map((one, at) => ({ name: `s${at}`, color: `c${at}`, values: one })),
+  labels: (values[0] ?? []).map((_, at) => ({ short: `${at}`, full: `${at}`, startsDay: false })),
+  axisText: String,
+  height: 132,
+});
+
+describe('scaleSteps', () => {
+  test.each([
+    [1.04, 228, 44, [0, 0.25, 0.5, 0.75, 1]],
+    [104, 228, 44, [0, 25, 50, 75, 100]],
+    [7, 100, 24, [0, 2, 4, 6]],
+    [0.31, 100, 30, [0, 0.1, 0.2, 0.3]],
+    [1, 0, 44, [0]],
+  ])('up to %p on %p pixels, %p apart', (most, heightPx, apartPx, steps) => {
+    expect(scaleSteps(most, heightPx, apartPx)).toEqual(steps);
+  });
+
+  test('whatever the highest value is, its lines stay apart and below it', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-6, max: 1e15, noNaN: true }), (most) => {
+        const steps = scaleSteps(most, 200, 44);
+        expect(steps.at(-1)).toBeLessThanOrEqual(most * (1 + 1e-9));
+        expect(steps.length).toBeLessThanOrEqual(5);
+        expect(steps[0]).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('layOutPlot', () => {
+  test('bars stand on the foot, the highest edge is drawn first', () => {
+    const { place, shapes } = layOutPlot(given('bars', [1, 0], [1, null]), 236);
+    expect(place).toMatchObject({ left: 32, top: 8, width: 200, height: 100 });
+    expect(shapes.map(({ color }) => color)).toEqual(['c1', 'c0']);
+    // The highest of two calls reaches 1/1.04 of the height.
+    expect(shapes[0]?.path).toBe('M50 108V12h64V108z');
+    expect(shapes[1]?.path).toBe('M50 108V60h64V108z');
+  });
+
+  test('a line breaks where nothing was measured', () => {
+    const [line] = layOutPlot(given('lines', [...Array.from({ length: 40 }, () => 1), null, 1, 1]), 236).shapes;
+    expect(line?.path.match(/M/g)).toHaveLength(2);
+    expect(line?.path.match(/L/g)).toHaveLength(40);
+  });
+
+  test('a point that stands alone is marked, however many there are', () => {
+    const [line] = layOutPlot(given('lines', [...Array.from({ length: 50 }, () => null), 1, null]), 236).shapes;
+    expect(line?.path).toContain('a1 1');
+  });
+
+  test('without a value there is a scale all the same', () => {
+    const { shapes, scale } = layOutPlot(given('bars', [null, 0]), 236);
+    expect(shapes.map(({ path }) => path)).toEqual(['']);
+    expect(scale.map(({ text }) => text)).toEqual(['0', '0.25', '0.5', '0.75', '1']);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { rowsInSight, scrollToRow } from './row-window.ts';
+
+test('at the top: what is in sight, and twelve rows below', () => {
+  expect(rowsInSight(1000, 32, 0, 320)).toEqual({ first: 0, end: 22 });
+});
+
+test('in the middle: twelve above and below', () => {
+  expect(rowsInSight(1000, 32, 3200, 320)).toEqual({ first: 88, end: 122 });
+});
+
+test('whatever is scrolled to, the rows in sight are drawn and there are no others', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5000 }),
+      fc.integer({ min: 20, max: 60 }),
+      fc.integer({ min: 0, max: 300_000 }),
+      fc.integer({ min: 0, max: 2000 }),
+      (count, rowPx, scrollPx, heightPx) => {
+        const { first, end } = rowsInSight(count, rowPx, scrollPx, heightPx);
+        expect(first).toBeGreaterThanOrEqual(0);
+        expect(end).toBeLessThanOrEqual(count);
+        expect(first).toBeLessThan(end);
+        for (let row = 0; row < count; row += 1) {
+          const isSeen = (row + 1) * rowPx > scrollPx && row * rowPx < scrollPx + heightPx;
+          if (isSeen) expect(row >= first && row < end).toBeTrue();
+        }
+      },
+    ),
+  );
+});
+
+test('a row in sight is not scrolled to; one above comes to the top, one below to the bottom, under the head', () => {
+  expect(scrollToRow(12, 32, 320, 640)).toBe(320);
+  expect(scrollToRow(3, 32, 320, 640)).toBe(96);
+  expect(scrollToRow(40, 32, 320, 640)).toBe(704);
+});

@@ -1,0 +1,86 @@
+/**
+ * Owns the fonts of a first load: of each, only the signs that the console itself writes, in the weights that it uses. Every
+ * other sign stays in the whole font, which a browser fetches where a text has one. Writes files and their style sheet.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import subsetFont from 'subset-font';
+import type { Plugin } from 'vite';
+
+interface Font {
+  readonly family: string;
+  readonly file: string;
+  /** What the style sheet uses of it: OpenType's names. */
+  readonly features: readonly string[];
+}
+
+const FONTS: Readonly<Record<string, Font>> = {
+  inter: {
+    family: 'Inter Variable',
+    file: '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+    features: ['kern', 'calt', 'tnum', 'cv11', 'ss03'],
+  },
+  'jetbrains-mono': {
+    family: 'JetBrains Mono Variable',
+    file: '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
+    features: [],
+  },
+};
+/** ASCII, and the punctuation of plain English: no-break space ± · × – — ‘ ’ “ ” … ↑ ↓ −. First and last of each range. */
+const SIGNS: readonly (readonly [first: number, last: number])[] = [
+  [0x20, 0x7e],
+  [0xa0, 0xa0],
+  [0xb1, 0xb1],
+  [0xb7, 0xb7],
+  [0xd7, 0xd7],
+  [0x2013, 0x2014],
+  [0x2018, 0x2019],
+  [0x201c, 0x201d],
+  [0x2026, 0x2026],
+  [0x2191, 0x2191],
+  [0x2193, 0x2193],
+  [0x2212, 0x2212],
+];
+const WEIGHTS = { min: 400, max: 600 };
+const FOLDER = join(import.meta.dirname, 'fonts');
+
+/** Makes `fonts/` before anything is built: `fonts.css` and what it names. */
+export function subsetFonts(): Plugin {
+  return { name: 'subset-fonts', buildStart: () => writeFonts() };
+}
+
+async function writeFonts(): Promise<void> {
+  const text = SIGNS.map(([first, last]) => {
+    const codes = Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
+    return String.fromCodePoint(...codes);
+  }).join('');
+  await mkdir(FOLDER, { recursive: true });
+  const { resolve } = createRequire(import.meta.url);
+  const rules = await Promise.all(
+    Object.entries(FONTS).map(async ([name, { family, file, features }]) => {
+      const small = await subsetFont(await readFile(resolve(file)), text, {
+        targetFormat: 'woff2',
+        keepFeatures: [...features],
+        variationAxes: { wght: WEIGHTS },
+      });
+      await writeFile(join(FOLDER, `${name}.woff2`), small);
+      return fontFace(family, `${name}.woff2`);
+    }),
+  );
+  await writeFile(join(FOLDER, 'fonts.css'), rules.join(''));
+}
+
+/** The same weights as the whole font's, which it takes the place of: for these signs, the rule that comes last counts. */
+function fontFace(family: string, file: string): string {
+  const range = SIGNS.map(([first, last]) => `U+${first.toString(16)}-${last.toString(16)}`).join(', ');
+  return `@font-face {
+  font-family: "${family}";
+  font-style: normal;
+  font-display: swap;
+  font-weight: 100 900;
+  src: url("./${file}") format("woff2");
+  unicode-range: ${range};
+}
+`;
+}

@@ -1,0 +1,61 @@
+/** What each page makes a browser fetch at its first visit, until it shows what it has: all of it, packed by gzip. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, BrowserContext, Request } from 'playwright-core';
+import { OWNER } from '../console-api/api-visitor.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { CONSOLE_PAGES, openPage } from './console-pages.ts';
+import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+const FIRST_LOAD_BYTES_MAX = 150 * 1024;
+
+type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
+
+let browser: Browser;
+let seeded: SeededGateway;
+let session: Cookies;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  const owner = await newVisitor(browser);
+  await signIn(owner.page, seeded.gateway.url, OWNER);
+  session = await owner.page.context().cookies();
+  await owner.leave();
+});
+afterAll(async () => {
+  await browser?.close();
+  await seeded?.stop();
+});
+
+/** Bytes of the bodies as they travel, by address, the largest first. */
+async function fetchedBy(path: string, cookies: Cookies): Promise<readonly (readonly [path: string, bytes: number])[]> {
+  const { page, leave } = await newVisitor(browser, { extraHTTPHeaders: { 'accept-encoding': 'gzip' } });
+  await page.context().addCookies(cookies);
+  const finished: Request[] = [];
+  page.on('requestfinished', (request) => finished.push(request));
+  await openPage(page, `${seeded.gateway.url}${path}`);
+  const sized = await Promise.all(
+    finished.map(async (request) => {
+      const { pathname, search } = new URL(request.url());
+      return [`${pathname}${search}`, (await request.sizes()).responseBodySize] as const;
+    }),
+  );
+  await leave();
+  return sized.sort(([, one], [, other]) => other - one);
+}
+
+describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)', () => {
+  test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (_, { path, isForStrangers }) => {
+    const fetched = await fetchedBy(
+      path({ key: seeded.keyId, request: seeded.requestId }),
+      isForStrangers === true ? [] : session,
+    );
+    const bytes = fetched.reduce((sum, [, size]) => sum + size, 0);
+    const largest = fetched.slice(0, 5).map(([name, size]) => `${size} ${name}`);
+    expect(bytes, `${bytes} bytes, of them\n${largest.join('\n')}\n`).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
+  });
+});
