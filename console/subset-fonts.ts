@@ -13,18 +13,21 @@ interface Font {
   readonly file: string;
   /** What the style sheet uses of it: OpenType's names. */
   readonly features: readonly string[];
+  readonly weights: number | { readonly min: number; readonly max: number };
 }
 
 const FONTS: Readonly<Record<string, Font>> = {
   inter: {
     family: 'Inter Variable',
     file: '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
-    features: ['kern', 'calt', 'tnum', 'cv11', 'ss03'],
+    features: ['kern', 'tnum', 'cv11', 'ss03'],
+    weights: { min: 400, max: 700 },
   },
   'jetbrains-mono': {
     family: 'JetBrains Mono Variable',
     file: '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
     features: [],
+    weights: 400,
   },
 };
 /** ASCII, and the punctuation of plain English: no-break space ± · × – — ‘ ’ “ ” … ↑ ↓ −. First and last of each range. */
@@ -42,7 +45,6 @@ const SIGNS: readonly (readonly [first: number, last: number])[] = [
   [0x2193, 0x2193],
   [0x2212, 0x2212],
 ];
-const WEIGHTS = { min: 400, max: 600 };
 const FOLDER = join(import.meta.dirname, 'fonts');
 
 /** Makes `fonts/` before anything is built: `fonts.css` and what it names. */
@@ -58,11 +60,11 @@ async function writeFonts(): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const { resolve } = createRequire(import.meta.url);
   const rules = await Promise.all(
-    Object.entries(FONTS).map(async ([name, { family, file, features }]) => {
+    Object.entries(FONTS).map(async ([name, { family, file, features, weights }]) => {
       const small = await subsetFont(await readFile(resolve(file)), text, {
         targetFormat: 'woff2',
         keepFeatures: [...features],
-        variationAxes: { wght: WEIGHTS },
+        variationAxes: { wght: weights },
       });
       await writeFile(join(FOLDER, `${name}.woff2`), small);
       return fontFace(family, `${name}.woff2`);

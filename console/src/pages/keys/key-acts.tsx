@@ -1,20 +1,20 @@
 /** Owns what can be done with a key, for the list and for its own page: the menu, and the dialog of the chosen act. */
 import { Ban, CircleCheck, Copy, EllipsisVertical, Pencil, RotateCw, Trash2 } from 'lucide-react';
+import { Suspense } from 'react';
+import { part } from '../../lib/part.ts';
 import { useAct } from '../../lib/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { CreateKey } from './create-key.tsx';
-import { EditKey } from './edit-key.tsx';
 import { KEY_READS, type Key } from './key.ts';
-import { RevealKey } from './reveal-key.tsx';
-import { RevokeKey } from './revoke-key.tsx';
-import { RotateKey } from './rotate-key.tsx';
 
 export type KeyAct =
   | { readonly kind: 'create'; readonly like: Key | null }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
   | { readonly kind: 'reveal'; readonly key: Key; readonly secret: string };
+
+/** The dialogs of the acts, each where its act is chosen. */
+export const KeyDialogs = part(() => import('./key-dialogs.tsx'));
 
 interface KeyDialogProps {
   readonly account: string;
@@ -24,23 +24,14 @@ interface KeyDialogProps {
 }
 
 /** The dialog of the act under way, if any. */
-export function KeyDialog({ account, workspaces, act, onAct }: KeyDialogProps) {
-  const close = () => onAct(null);
-  const reveal = (key: Key, secret: string) => onAct({ kind: 'reveal', key, secret });
-  switch (act?.kind) {
-    case undefined:
-      return null;
-    case 'create':
-      return <CreateKey account={account} workspaces={workspaces} like={act.like} onMade={reveal} onClose={close} />;
-    case 'edit':
-      return <EditKey account={account} workspaces={workspaces} apiKey={act.key} onClose={close} />;
-    case 'rotate':
-      return <RotateKey account={account} apiKey={act.key} onRotated={reveal} onClose={close} />;
-    case 'revoke':
-      return <RevokeKey account={account} apiKey={act.key} onClose={close} />;
-    case 'reveal':
-      return <RevealKey account={account} apiKey={act.key} secret={act.secret} onClose={close} />;
-  }
+export function KeyDialog({ act, ...rest }: KeyDialogProps) {
+  return (
+    act !== null && (
+      <Suspense>
+        <KeyDialogs act={act} {...rest} />
+      </Suspense>
+    )
+  );
 }
 
 /** Stops a key, or lets it work again; each can be undone. */
@@ -76,7 +67,12 @@ export function KeyMenu({ account, apiKey, mayCreate, mayChange, onAct }: KeyMen
   return (
     <Menu
       trigger={
-        <IconButton label={`More about ${apiKey.name}`} className="size-7">
+        <IconButton
+          label={`More about ${apiKey.name}`}
+          className="size-7"
+          onPointerEnter={KeyDialogs.prefetch}
+          onFocus={KeyDialogs.prefetch}
+        >
           <EllipsisVertical size={15} />
         </IconButton>
       }

@@ -16,7 +16,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { filterKeys, STATUS_CHOICES } from './filter-keys.ts';
 import { type Key, mayChange } from './key.ts';
-import { type KeyAct, KeyDialog, KeyMenu } from './key-acts.tsx';
+import { type KeyAct, KeyDialog, KeyDialogs, KeyMenu } from './key-acts.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
 /** Two lines a row: so that the whole of a key fits without scrolling aside. */
@@ -54,7 +54,13 @@ export default function KeysPage() {
     [account, mayCreate, person],
   );
   const create = mayCreate && data !== undefined && data.workspaces.length > 0 && (
-    <Button kind="primary" icon={<Plus size={15} />} onClick={() => setAct({ kind: 'create', like: null })}>
+    <Button
+      kind="primary"
+      icon={<Plus size={15} />}
+      onPointerEnter={KeyDialogs.prefetch}
+      onFocus={KeyDialogs.prefetch}
+      onClick={() => setAct({ kind: 'create', like: null })}
+    >
       Create key
     </Button>
   );
