@@ -15,5 +15,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What many pages share, in one file: a dozen small ones pack worse, and each is a request.
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 4 }] },
+      },
+    },
   },
 });
