@@ -13,7 +13,11 @@ const PARTED_MAX = 120;
 export function Plot({ shape, layout, columns }: PlotProps) {
   const { place, scale, labels, shapes } = layout;
   return (
-    <svg aria-hidden="true" className="absolute inset-0 size-full overflow-hidden fill-ink-3 text-xs">
+    // A path is a style too: where every change of style takes its moment, the bars would stand between old and new.
+    <svg
+      aria-hidden="true"
+      className="absolute inset-0 size-full overflow-hidden fill-ink-3 text-xs [&_path]:transition-none"
+    >
       {scale.map(({ y, text }) => (
         <g key={y}>
           <path d={`M${place.left} ${y + 0.5}h${place.width}`} stroke="var(--line)" />
