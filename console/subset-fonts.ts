@@ -2,7 +2,7 @@
  * Owns the fonts of a first load: of each, only the signs that the console itself writes, in the weights that it uses. Every
  * other sign stays in the whole font, which a browser fetches where a text has one. Writes files and their style sheet.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import subsetFont from 'subset-font';
@@ -66,11 +66,18 @@ async function writeFonts(): Promise<void> {
         keepFeatures: [...features],
         variationAxes: { wght: weights },
       });
-      await writeFile(join(FOLDER, `${name}.woff2`), small);
+      await writeWhole(`${name}.woff2`, small);
       return fontFace(family, `${name}.woff2`);
     }),
   );
-  await writeFile(join(FOLDER, 'fonts.css'), rules.join(''));
+  await writeWhole('fonts.css', rules.join(''));
+}
+
+/** Never half there: another build may read it. */
+async function writeWhole(name: string, content: string | Uint8Array): Promise<void> {
+  const scratch = join(FOLDER, `${name}.${process.pid}`);
+  await writeFile(scratch, content);
+  await rename(scratch, join(FOLDER, name));
 }
 
 /** The same weights as the whole font's, which it takes the place of: for these signs, the rule that comes last counts. */

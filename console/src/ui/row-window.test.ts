@@ -1,3 +1,4 @@
+/** Shows which rows of a long table are drawn, and how far a row is scrolled to. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { rowsInSight, scrollToRow } from './row-window.ts';

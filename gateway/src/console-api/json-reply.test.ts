@@ -1,3 +1,4 @@
+/** Shows which answers are packed, and that they say the same. */
 import { expect, test } from 'bun:test';
 import { gunzipSync } from 'node:zlib';
 import { jsonReply } from './json-reply.ts';

@@ -6,12 +6,7 @@ import { useAct } from '../../lib/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { KEY_READS, type Key } from './key.ts';
-
-export type KeyAct =
-  | { readonly kind: 'create'; readonly like: Key | null }
-  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
-  | { readonly kind: 'reveal'; readonly key: Key; readonly secret: string };
+import { KEY_READS, type Key, type KeyAct } from './key.ts';
 
 /** The dialogs of the acts, each where its act is chosen. */
 export const KeyDialogs = part(() => import('./key-dialogs.tsx'));

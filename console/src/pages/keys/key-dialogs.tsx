@@ -2,8 +2,7 @@
 
 import { CreateKey } from './create-key.tsx';
 import { EditKey } from './edit-key.tsx';
-import type { Key } from './key.ts';
-import type { KeyAct } from './key-acts.tsx';
+import type { Key, KeyAct } from './key.ts';
 import { RevealKey } from './reveal-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey } from './rotate-key.tsx';

@@ -18,8 +18,8 @@ import { Page, Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { DayBars } from './day-bars.tsx';
-import { type KeyPage, mayChange, STATUS_TONE } from './key.ts';
-import { type KeyAct, KeyDialog, KeyMenu } from './key-acts.tsx';
+import { type KeyAct, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
+import { KeyDialog, KeyMenu } from './key-acts.tsx';
 import { KeyFacts, RotationNote } from './key-facts.tsx';
 import { MayCall } from './may-call.tsx';
 

@@ -34,3 +34,9 @@ export const SCOPES: readonly (readonly [Scope, name: string, means: string])[] 
   ['usage', 'Read usage', 'of its workspace: usage, logs, keys and limits through the API'],
   ['admin', 'Administer', 'everything an administrator may do through the API'],
 ];
+
+/** An act on a key that has a dialog. */
+export type KeyAct =
+  | { readonly kind: 'create'; readonly like: Key | null }
+  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly key: Key }
+  | { readonly kind: 'reveal'; readonly key: Key; readonly secret: string };

@@ -15,8 +15,8 @@ import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { filterKeys, STATUS_CHOICES } from './filter-keys.ts';
-import { type Key, mayChange } from './key.ts';
-import { type KeyAct, KeyDialog, KeyDialogs, KeyMenu } from './key-acts.tsx';
+import { type Key, type KeyAct, mayChange } from './key.ts';
+import { KeyDialog, KeyDialogs, KeyMenu } from './key-acts.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
 /** Two lines a row: so that the whole of a key fits without scrolling aside. */

@@ -1,0 +1,93 @@
+/** Walking through the console by links and by the browser's own Back: addresses, places on a page, and a page that is held. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { OWNER } from '../console-api/api-visitor.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+let browser: Browser;
+let seeded: SeededGateway;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  visitor = await newVisitor(browser, { viewport: { width: 1440, height: 700 } });
+  page = visitor.page;
+  await signIn(page, seeded.gateway.url, OWNER);
+});
+afterAll(async () => {
+  await browser?.close();
+  await seeded?.stop();
+});
+
+const here = () => page.evaluate(() => location.pathname + location.search);
+const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true });
+
+describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () => {
+  test('a link opens its page at the top without loading anew; Back comes to where one was', async () => {
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
+    await page.evaluate(() => {
+      document.body.dataset.walked = 'yes';
+      scrollTo(0, 300);
+    });
+    await link('Keys').click();
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    expect(await here()).toBe('/app/keys');
+    expect(await link('Keys').getAttribute('aria-current')).toBe('page');
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
+    expect(await here()).toBe('/app/logs?range=7d');
+    await page.waitForFunction(() => scrollY === 300);
+    expect(await page.evaluate(() => document.body.dataset.walked)).toBe('yes');
+  });
+
+  test('a call opens over its list, which stays where it was', async () => {
+    await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
+    await page.getByRole('row').nth(20).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await here()).toMatch(/^\/app\/logs\/req_\w+\?range=7d$/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await here()).toBe('/app/logs?range=7d');
+  });
+
+  test('a secret that is shown once holds the page: Back does not leave it', async () => {
+    await openPage(page, `${seeded.gateway.url}/app/settings`);
+    await link('Keys').click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('held');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('heading', { name: 'held is ready' }).waitFor();
+    await page.evaluate(
+      () =>
+        new Promise<void>((resolve) => {
+          // Back, and the step that undoes it.
+          let steps = 0;
+          addEventListener('popstate', () => {
+            steps += 1;
+            if (steps === 2) resolve();
+          });
+          history.back();
+        }),
+    );
+    expect(await here()).toBe('/app/keys');
+    expect(await page.getByRole('heading', { name: 'held is ready' }).isVisible()).toBeTrue();
+    await page.getByRole('button', { name: 'I have stored the key' }).click();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  });
+
+  test('an address that means nothing says so', async () => {
+    await page.goto(`${seeded.gateway.url}/app/nothing`);
+    await page.getByRole('heading', { level: 1, name: 'No such page' }).waitFor();
+    expect(visitor.faults()).toEqual([]);
+  });
+});
