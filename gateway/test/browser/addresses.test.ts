@@ -27,26 +27,33 @@ afterAll(async () => {
   await seeded?.stop();
 });
 
-const here = () => page.evaluate(() => location.pathname + location.search);
+/** Back, and the step that undoes it: done when both were taken. */
+const BACK_AND_FORTH = `new Promise((resolve) => {
+  let steps = 0;
+  addEventListener('popstate', () => {
+    steps += 1;
+    if (steps === 2) resolve();
+  });
+  history.back();
+})`;
+
+const here = () => page.evaluate('location.pathname + location.search');
 const link = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true });
 
 describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () => {
   test('a link opens its page at the top without loading anew; Back comes to where one was', async () => {
     await openPage(page, `${seeded.gateway.url}/app/logs?range=7d`);
-    await page.evaluate(() => {
-      document.body.dataset.walked = 'yes';
-      scrollTo(0, 300);
-    });
+    await page.evaluate("document.body.dataset.walked = 'yes'; scrollTo(0, 300)");
     await link('Keys').click();
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     expect(await here()).toBe('/app/keys');
     expect(await link('Keys').getAttribute('aria-current')).toBe('page');
-    expect(await page.evaluate(() => scrollY)).toBe(0);
+    expect(await page.evaluate('scrollY')).toBe(0);
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
     expect(await here()).toBe('/app/logs?range=7d');
-    await page.waitForFunction(() => scrollY === 300);
-    expect(await page.evaluate(() => document.body.dataset.walked)).toBe('yes');
+    await page.waitForFunction('scrollY === 300');
+    expect(await page.evaluate('document.body.dataset.walked')).toBe('yes');
   });
 
   test('a call opens over its list, which stays where it was', async () => {
@@ -66,18 +73,7 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     await page.getByLabel('Name', { exact: true }).fill('held');
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('heading', { name: 'held is ready' }).waitFor();
-    await page.evaluate(
-      () =>
-        new Promise<void>((resolve) => {
-          // Back, and the step that undoes it.
-          let steps = 0;
-          addEventListener('popstate', () => {
-            steps += 1;
-            if (steps === 2) resolve();
-          });
-          history.back();
-        }),
-    );
+    await page.evaluate(BACK_AND_FORTH);
     expect(await here()).toBe('/app/keys');
     expect(await page.getByRole('heading', { name: 'held is ready' }).isVisible()).toBeTrue();
     await page.getByRole('button', { name: 'I have stored the key' }).click();

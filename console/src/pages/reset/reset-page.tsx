@@ -1,7 +1,8 @@
 /** Owns the page of a link to a new password: whose it is, and setting it. Signing in with it is the next page's. */
-import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAct, useReply } from '../../lib/queries.ts';
+import { Link } from '../../route/link.tsx';
+import { usePathNames } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
@@ -11,7 +12,7 @@ import { PasswordField } from '../../ui/password-field.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 
 export default function ResetPage() {
-  const { token = '' } = useParams({ strict: false }) as { token?: string };
+  const { token = '' } = usePathNames();
   const [doneFor, setDoneFor] = useState<string | null>(null);
   const link = useReply('GET /resets/{token}', { path: { token } }, { enabled: doneFor === null });
   if (doneFor !== null) return <PasswordSet email={doneFor} />;
@@ -70,7 +71,7 @@ function NewPassword({ token, email, onDone }: NewPasswordProps) {
 function PasswordSet({ email }: { readonly email: string }) {
   return (
     <OpenFrame title="The password is set" lead={`Sign in as ${email} with it. Every former session was ended.`}>
-      <Link to="/app" search={{} as never} className={buttonClasses('primary')}>
+      <Link to="/app" className={buttonClasses('primary')}>
         Go on to sign in
       </Link>
     </OpenFrame>
@@ -83,7 +84,7 @@ function LinkGone() {
       title="This link does not work"
       lead="It was used, replaced by a newer one, is older than an hour, or your password or rights have changed since. Ask for a new one."
     >
-      <Link to="/app" search={{} as never} className={buttonClasses('plain')}>
+      <Link to="/app" className={buttonClasses('plain')}>
         Open the console
       </Link>
     </OpenFrame>
