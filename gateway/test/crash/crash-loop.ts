@@ -32,6 +32,8 @@ export interface LoopPlan {
 /** The books of a folder are judged whole after each kill, so it must not grow for ever. */
 const ROUNDS_PER_FOLDER = 10;
 const KILL_WITHIN_MS = 1_200;
+/** On a busy machine these moments would all come before an answer is whole: most kills wait for some, too. */
+const ANSWERS_MAX = 40;
 /** One start in so many is itself killed first, once or twice, most often amid its recovery. */
 const DOOMED_START_IN = 5;
 const START_MS_MAX = 350;
@@ -96,7 +98,7 @@ function drawRound(chances: Chances): RoundPlan {
   const deaths = Array.from({ length: isDoomed ? chances.whole(1, 2) : 0 }, () => ({
     afterMs: chances.whole(1, START_MS_MAX),
   }));
-  return { deaths, end: { afterMs: chances.whole(1, KILL_WITHIN_MS) } };
+  return { deaths, end: { afterMs: chances.whole(1, KILL_WITHIN_MS), answers: chances.whole(0, ANSWERS_MAX) } };
 }
 
 async function addUp(tally: Tally, { truth, dataDir }: CrashFolder): Promise<void> {

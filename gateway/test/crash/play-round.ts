@@ -16,9 +16,12 @@ export interface RoundPlan {
   readonly deaths: readonly (ArmedPoint | { afterMs: number })[];
   /**
    * How the gateway that serves dies: at a moment of its writer's work, or so long after the load began (null: without any),
-   * and not before so many calls are held on the disk.
+   * and not before so many callers have a whole answer and so many calls are held on the disk.
    */
-  readonly end: ArmedPoint | { readonly afterMs: number; readonly heldCalls?: number } | null;
+  readonly end:
+    | ArmedPoint
+    | { readonly afterMs: number; readonly answers?: number; readonly heldCalls?: number }
+    | null;
 }
 
 /** An armed gateway under load dies within a fraction of a second. */
@@ -66,7 +69,9 @@ async function loadUntilDead(
     clearTimeout(late);
   } else {
     await Bun.sleep(end.afterMs);
-    await untilHeld(folder, end.heldCalls ?? 0);
+    const { answers = 0, heldCalls = 0 } = end;
+    await eventually(`${answers} whole answers`, () => load.answers() >= answers || null, DIES_WITHIN_MS);
+    await untilHeld(folder, heldCalls);
     if (load.cuts() > 0) problems.push(`unexpected: ${load.cuts()} calls were cut off before the kill`);
     gateway.signal('SIGKILL');
   }

@@ -10,6 +10,8 @@ export interface Load {
   readonly ended: Promise<unknown>;
   /** Calls that were broken off. Before the kill there are none. */
   cuts(): number;
+  /** Calls that have their whole answer. */
+  answers(): number;
 }
 
 const POOR_TOPUP = 2_000_000n;
@@ -20,6 +22,7 @@ const ASKED_AGAIN_MAX = 12;
 /** Starts all callers; each sends its next call when it has the answer to the one before, and stops at the first cut. */
 export function startLoad(folder: CrashFolder, gateway: RunningGateway): Load {
   let cuts = 0;
+  let answers = 0;
   let askedAgain = 0;
   const again = folder.again.splice(0);
 
@@ -28,6 +31,7 @@ export function startLoad(folder: CrashFolder, gateway: RunningGateway): Load {
     folder.truth.sent.push({ label, role, heard });
     const isCut = heard === null || heard.end === 'cut';
     if (isCut) cuts += 1;
+    if (heard?.end === 'complete') answers += 1;
     const isWhole = heard?.end === 'complete' && askedAgain < ASKED_AGAIN_MAX;
     if (isWhole) askedAgain += 1;
     if (isFirst && role.isNamed && (isCut || isWhole)) folder.again.push({ label, role });
@@ -50,5 +54,5 @@ export function startLoad(folder: CrashFolder, gateway: RunningGateway): Load {
   }
 
   const callers = [...again.map(({ role, label }) => call(role, label, false)), ...ROLES.map(keepCalling)];
-  return { ended: Promise.all([...callers, keepToppingUp()]), cuts: () => cuts };
+  return { ended: Promise.all([...callers, keepToppingUp()]), cuts: () => cuts, answers: () => answers };
 }
