@@ -24,7 +24,7 @@ export const HAS_BROWSER =
 /** Unpacks where nobody has yet: some seconds. */
 export function unpackBrowser(): BrowserFiles {
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string };
-  const folder = join(tmpdir(), `tollgate-test-chromium-${version}-${process.getuid?.() ?? 0}`);
+  const folder = join(tmpdir(), `tollgate-chromium-${version}-${process.getuid?.() ?? 0}`);
   if (!existsSync(folder)) unpackInto(folder);
   return {
     executable: join(folder, 'chromium'),
@@ -42,10 +42,11 @@ function unpackInto(folder: string): void {
     if (exitCode !== 0) throw new Error(`tar could not unpack ${name}: ${stderr.toString()}`);
   }
   mkdirSync(join(scratch, 'cache'));
-  // The package's own names folders of a cloud's functions, and one that all of its users share.
+  // The package's own names folders of a cloud's functions, and one that all of its users share. A cache has no folder relative
+  // to this file: `relative` would be one below whatever folder the browser was started in.
   writeFileSync(
     join(scratch, 'fonts.conf'),
-    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir prefix="relative">fonts</dir><dir>/usr/share/fonts</dir><cachedir prefix="relative">cache</cachedir></fontconfig>`,
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir prefix="relative">fonts</dir><dir>/usr/share/fonts</dir><cachedir>${join(folder, 'cache')}</cachedir></fontconfig>`,
   );
   try {
     renameSync(scratch, folder);
