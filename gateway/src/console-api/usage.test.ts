@@ -5,9 +5,10 @@ import { CONSOLE_ROUTES, type Reply } from './contract.ts';
 import { BOUND, costOf, NOW_MS, OWNER, openUsageRig, START_MS } from './testing/usage-rig.ts';
 
 const newFolder = temporaryFolders();
+const CALLS = 10_000;
 let rig: Awaited<ReturnType<typeof openUsageRig>>;
 beforeAll(async () => {
-  rig = await openUsageRig(newFolder(), 1_200);
+  rig = await openUsageRig(newFolder(), CALLS);
 }, 60_000);
 afterAll(() => rig.store.close());
 
@@ -33,29 +34,54 @@ const sumOf = (lines: readonly Record<string, string>[], column: string) =>
 type Usage = Reply<'GET /accounts/{account}/usage'>;
 type Logs = Reply<'GET /accounts/{account}/logs'>;
 
+/** All of them, as somebody who reads to the end sees them. */
+async function listCalls(get: (path: string) => Promise<Response>): Promise<Logs['calls']> {
+  const calls: Logs['calls'] = [];
+  for (let before = ''; ; ) {
+    const page: Logs = await json(await get(`logs?limit=200${before}`));
+    CONSOLE_ROUTES['GET /accounts/{account}/logs'].reply.parse(page);
+    calls.push(...page.calls);
+    if (page.next === null) return calls;
+    before = `&before=${page.next}`;
+  }
+}
+
 describe('the same money', () => {
-  test('in usage, its file, the file of calls, and the proof', async () => {
-    const own = rig.calls.filter(({ account }) => account === 'default');
-    const expected = costOf(own);
-    for (const by of ['model', 'key,protocol', 'member', 'session']) {
-      const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=${by}`));
-      CONSOLE_ROUTES['GET /accounts/{account}/usage'].reply.parse(usage);
-      expect(usage.total).toMatchObject({ requests: own.length, cost_nano_usd: expected });
-      const parts = [...usage.groups, ...(usage.rest === null ? [] : [usage.rest])];
-      expect(parts.reduce((sum, { sums }) => sum + BigInt(sums.cost_nano_usd), 0n).toString()).toBe(expected);
-      const lines = await csv(await rig.get(`/accounts/default/usage.csv?${RANGE}&by=${by}`));
-      expect([sumOf(lines, 'cost_nano_usd'), sumOf(lines, 'requests')]).toEqual([expected, `${own.length}`]);
-    }
-    const calls = await csv(await rig.get(`/accounts/default/logs.csv?${RANGE}`));
-    expect([calls.length, sumOf(calls, 'cost_nano_usd')]).toEqual([own.length, expected]);
-    const proof = await json<object>(await rig.get(`/accounts/default/usage/proof?${RANGE}`));
-    expect(proof).toMatchObject({
-      equal: true,
-      usage_nano_usd: expected,
-      ledger_nano_usd: expected,
-      calls: own.length,
-    });
-  }, 30_000);
+  test.each([OWNER, ACME])(
+    'of $account: in usage, its file, the file of calls, the list page by page, and the proof',
+    async (grant) => {
+      const { account } = grant;
+      const get = (path: string) => rig.get(`/accounts/${account}/${path}`, [grant]);
+      const own = rig.calls.filter((call) => call.account === account);
+      expect(own.length).toBeGreaterThan(CALLS / 4);
+      const expected = costOf(own);
+      for (const by of ['model', 'key,protocol', 'member', 'session']) {
+        const usage = await json<Usage>(await get(`usage?${RANGE}&by=${by}`));
+        CONSOLE_ROUTES['GET /accounts/{account}/usage'].reply.parse(usage);
+        expect(usage.total).toMatchObject({ requests: own.length, cost_nano_usd: expected });
+        const parts = [...usage.groups, ...(usage.rest === null ? [] : [usage.rest])];
+        expect(parts.reduce((sum, { sums }) => sum + BigInt(sums.cost_nano_usd), 0n).toString()).toBe(expected);
+        const lines = await csv(await get(`usage.csv?${RANGE}&by=${by}`));
+        expect([sumOf(lines, 'cost_nano_usd'), sumOf(lines, 'requests')]).toEqual([expected, `${own.length}`]);
+      }
+      const filed = await csv(await get(`logs.csv?${RANGE}`));
+      const listed = await listCalls(get);
+      for (const calls of [filed, listed]) {
+        expect(calls.map(({ request_id }) => request_id)).toEqual(own.map(({ request_id }) => request_id).toReversed());
+        expect(calls.map(({ cost_nano_usd }) => cost_nano_usd || null)).toEqual(
+          own.map(({ cost_nano_usd }) => cost_nano_usd).toReversed(),
+        );
+      }
+      const proof = await json<object>(await get(`usage/proof?${RANGE}`));
+      expect(proof).toMatchObject({
+        equal: true,
+        usage_nano_usd: expected,
+        ledger_nano_usd: expected,
+        calls: own.length,
+      });
+    },
+    30_000,
+  );
 
   test('buckets are days of the account’s zone, and members are told by name', async () => {
     const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=member`));
@@ -136,18 +162,7 @@ describe('nobody sees another’s calls', () => {
 });
 
 describe('logs', () => {
-  test('page after page, and the tail from what newest said', async () => {
-    const expected = rig.calls.filter(({ account }) => account === 'default').map(({ request_id }) => request_id);
-    const ids: string[] = [];
-    let next: string | null = null;
-    do {
-      const before: string = next === null ? '' : `&before=${next}`;
-      const page: Logs = await json(await rig.get(`/accounts/default/logs?limit=200${before}`));
-      CONSOLE_ROUTES['GET /accounts/{account}/logs'].reply.parse(page);
-      ids.push(...page.calls.map(({ request_id }) => request_id));
-      next = page.next;
-    } while (next !== null);
-    expect(ids).toEqual(expected.toReversed());
+  test('the tail goes on from what newest said', async () => {
     const { newest } = await json<Logs>(await rig.get('/accounts/default/logs?limit=1'));
     const tail = await json<Logs>(await rig.get(`/accounts/default/logs?after=${newest}`));
     expect([tail.calls.length, tail.newest]).toEqual([0, `${NOW_MS - 2_000}`]);
