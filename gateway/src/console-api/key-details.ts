@@ -28,6 +28,7 @@ export function keyDetailHandlers(
   parts: PolicyParts,
 ): Handlers<
   | 'GET /accounts/{account}/keys/{key}'
+  | 'GET /accounts/{account}/keys/{key}/gauges'
   | 'GET /accounts/{account}/keys/{key}/may-call'
   | 'GET /accounts/{account}/model-matches'
 > {
@@ -38,9 +39,8 @@ export function keyDetailHandlers(
       const nowMs = parts.nowMs();
       const mayAudit =
         tenancy.may('audit.read') || (key.createdBy !== null && key.createdBy === personBehind(parts, actor));
-      const [shown, gauges, days, errors, audit, hour] = await Promise.all([
+      const [shown, days, errors, audit, hour] = await Promise.all([
         showKey(parts, key, nowMs),
-        readKeyGauges(parts, key, nowMs),
         readDays(parts, key, nowMs),
         readFailedCalls(parts.usage, { key, fromMs: nowMs - ERRORS_MS, toMs: nowMs + 1, limit: ERRORS_MAX }),
         mayAudit ? readChanges(parts, key) : [],
@@ -48,7 +48,6 @@ export function keyDetailHandlers(
       ]);
       return {
         key: shown,
-        gauges,
         days,
         errors: errors.map(({ request_id, at_ms, status, error, model }) => ({
           request_id,
@@ -61,6 +60,9 @@ export function keyDetailHandlers(
         hour_requests: hour[0]?.requests ?? 0,
       };
     },
+    'GET /accounts/{account}/keys/{key}/gauges': async ({ path, tenancy }) => ({
+      gauges: await readKeyGauges(parts, findKey(parts, tenancy, path.key), parts.nowMs()),
+    }),
     'GET /accounts/{account}/keys/{key}/may-call': async ({ path, query, tenancy }) => {
       const key = findKey(parts, tenancy, path.key);
       // The smallest call there is: what does not let it through lets none through.

@@ -14,6 +14,7 @@ const NO_CAPS = { rpm: 1, tpm: null, concurrency: null, budget_usd: null, budget
 /** A body that its route would take, for each route whose path names something of an account. */
 const BODIES = {
   'GET /accounts/{account}/keys/{key}': undefined,
+  'GET /accounts/{account}/keys/{key}/gauges': undefined,
   'PATCH /accounts/{account}/keys/{key}': { name: 'taken over' },
   'POST /accounts/{account}/keys/{key}/rotate': { grace: 'now' },
   'POST /accounts/{account}/keys/{key}/disable': {},

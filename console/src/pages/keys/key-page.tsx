@@ -1,4 +1,4 @@
-/** Owns the page of one key: its usage, its limits as they stand now, its last errors and changes. */
+/** Owns the page of one key: its usage, its limits, its last errors and changes. */
 
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
@@ -6,7 +6,6 @@ import { exactUsd, sumNano } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
-import { GaugeBar } from '../../policy/gauge-bar.tsx';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
@@ -21,10 +20,8 @@ import { DayBars } from './day-bars.tsx';
 import { type KeyAct, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
 import { KeyDialog, KeyMenu } from './key-acts.tsx';
 import { KeyFacts, RotationNote } from './key-facts.tsx';
+import { KeyGauges } from './key-gauges.tsx';
 import { MayCall } from './may-call.tsx';
-
-/** How often the gauges are read. */
-const LIVE_MS = 2_000;
 
 const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
   { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
@@ -50,11 +47,9 @@ export default function OneKeyPage() {
   const person = useSession().data?.person?.id ?? null;
   const navigate = useNavigate();
   const [act, setAct] = useState<KeyAct | null>(null);
-  const { data, error, refetch } = useReply(
-    'GET /accounts/{account}/keys/{key}',
-    { path: { account: account.account, key: id } },
-    { everyMs: LIVE_MS },
-  );
+  const { data, error, refetch } = useReply('GET /accounts/{account}/keys/{key}', {
+    path: { account: account.account, key: id },
+  });
   const list = useReply(
     'GET /accounts/{account}/keys',
     { path: { account: account.account } },
@@ -141,16 +136,7 @@ export default function OneKeyPage() {
           )}
         </div>
         <div className="flex min-w-0 flex-col gap-5">
-          <Section title="Limits now" aside={<span className="text-sm text-ink-3">live</span>}>
-            <Panel className="flex flex-col gap-4 p-4">
-              {data.gauges.map((gauge) => (
-                <GaugeBar key={`${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`} gauge={gauge} named />
-              ))}
-              {data.gauges.length === 0 && (
-                <p className="text-ink-2">No limit holds for it: not of its own, not of its workspace or account.</p>
-              )}
-            </Panel>
-          </Section>
+          <KeyGauges account={account.account} apiKey={key.id} />
           <Section title="May it call…?">
             <MayCall account={account.account} apiKey={key.id} />
           </Section>

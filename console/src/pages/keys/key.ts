@@ -11,6 +11,7 @@ export type Scope = Key['scopes'][number];
 export const KEY_READS: readonly ConsoleRoute[] = [
   'GET /accounts/{account}/keys',
   'GET /accounts/{account}/keys/{key}',
+  'GET /accounts/{account}/keys/{key}/gauges',
   'GET /accounts/{account}/keys/{key}/may-call',
   'GET /accounts/{account}/limits',
   'GET /accounts/{account}/home',

@@ -18,6 +18,7 @@ const READS: readonly ConsoleRoute[] = [
   'GET /accounts/{account}/limits',
   'GET /accounts/{account}/keys',
   'GET /accounts/{account}/keys/{key}',
+  'GET /accounts/{account}/keys/{key}/gauges',
   'GET /accounts/{account}/workspaces',
   'GET /accounts/{account}/home',
 ];

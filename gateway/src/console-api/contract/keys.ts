@@ -64,11 +64,10 @@ export const keyRoutes = {
     reply: shown,
   },
   'GET /accounts/{account}/keys/{key}': {
-    summary: 'One key: its use, its limits as they stand, its last errors and changes.',
+    summary: 'One key: its use, its last errors and changes.',
     access: 'keys.read',
     reply: z.object({
       key: keyView,
-      gauges: z.array(gauge),
       /** The last thirty days by the account's clocks, the oldest first; errors as in usage. */
       days: z.array(
         z.object({
@@ -93,6 +92,11 @@ export const keyRoutes = {
       /** Calls in the last hour: what a revocation would stop. */
       hour_requests: z.int(),
     }),
+  },
+  'GET /accounts/{account}/keys/{key}/gauges': {
+    summary: 'Every limit that binds a key, with what is left of it now.',
+    access: 'keys.read',
+    reply: z.object({ gauges: z.array(gauge) }),
   },
   'PATCH /accounts/{account}/keys/{key}': {
     summary: 'Changes a key; what is left out stays.',

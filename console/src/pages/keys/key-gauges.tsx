@@ -1,0 +1,33 @@
+/** Owns the limits that bind one key as they stand now: the part of its page that is asked for again and again. */
+import { useReply } from '../../lib/queries.ts';
+import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel, Section } from '../../ui/page.tsx';
+import { SkeletonPanel } from '../../ui/skeleton.tsx';
+
+/** While the window is seen. */
+const LIVE_MS = 5_000;
+
+export function KeyGauges({ account, apiKey }: { readonly account: string; readonly apiKey: string }) {
+  const { data, error, refetch } = useReply(
+    'GET /accounts/{account}/keys/{key}/gauges',
+    { path: { account, key: apiKey } },
+    { everyMs: LIVE_MS },
+  );
+  return (
+    <Section title="Limits now" aside={<span className="text-sm text-ink-3">live</span>}>
+      {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <SkeletonPanel heightPx={96} />}
+      {data !== undefined && (
+        <Panel className="flex flex-col gap-4 p-4">
+          {data.gauges.map((gauge) => (
+            <GaugeBar key={`${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`} gauge={gauge} named />
+          ))}
+          {data.gauges.length === 0 && (
+            <p className="text-ink-2">No limit holds for it: not of its own, not of its workspace or account.</p>
+          )}
+        </Panel>
+      )}
+    </Section>
+  );
+}
