@@ -1,5 +1,5 @@
 /** Owns the buttons: one look for each weight, one size, a state of being busy. A button says what happens. */
-import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
 import { classNames } from './class-names.ts';
 
 export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger';
@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<ButtonKind, string>> = {
 };
 
 const SHAPE =
-  'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 whitespace-nowrap rounded-md border px-3 font-medium transition-colors duration-120 disabled:opacity-55';
+  'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 whitespace-nowrap rounded-md border px-3 font-medium transition-colors duration-120 aria-disabled:opacity-55';
 
 /** The classes of a button, for links that look like one. */
 export function buttonClasses(kind: ButtonKind = 'plain', extra?: string): string {
@@ -27,13 +27,19 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-export function Button({ kind = 'plain', busy = false, icon, children, className, disabled, ...rest }: ButtonProps) {
+/** Where it cannot be pressed it keeps the focus, which a `disabled` one would lose to the top of the page. */
+export function Button(props: ButtonProps) {
+  const { kind = 'plain', busy = false, icon, children, className, disabled = false, onClick, ...rest } = props;
+  const isOff = disabled || busy;
+  // Prevented, too: Enter in a form presses its submit button.
+  const press = (event: MouseEvent<HTMLButtonElement>) => (isOff ? event.preventDefault() : onClick?.(event));
   return (
     <button
       type="button"
       aria-busy={busy || undefined}
-      disabled={disabled === true || busy}
+      aria-disabled={isOff || undefined}
       className={buttonClasses(kind, className)}
+      onClick={press}
       {...rest}
     >
       {icon}

@@ -88,7 +88,7 @@ function ToastCard({ message }: { readonly message: Shown }) {
           Undo
         </Button>
       )}
-      <IconButton label="Dismiss" className="size-7" onClick={() => dismiss(message.id)}>
+      <IconButton label="Dismiss" onClick={() => dismiss(message.id)}>
         <X size={14} />
       </IconButton>
     </div>
