@@ -18,6 +18,8 @@ function drive(files: Record<string, string>): { status: number; output: string;
   for (const part of ['main.ts', 'run-tests.ts', 'watch-output.ts', 'junit.ts', 'judge.ts', 'settle.ts']) {
     cpSync(join(import.meta.dir, part), join(root, 'gateway/scripts/test-runner', part));
   }
+  mkdirSync(join(root, 'gateway/src/app'), { recursive: true });
+  writeFileSync(join(root, 'gateway/src/app/build-console.ts'), 'export const buildConsole = () => undefined;');
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), `import { test, describe, expect } from 'bun:test';\n${text}\n`);

@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { buildConsole } from '../../src/app/build-console.ts';
 import { judgeAll } from './judge.ts';
 import { dealFiles, findTestFiles, runTests } from './run-tests.ts';
 
@@ -15,6 +16,8 @@ const files = findTestFiles(ROOT, FOLDERS, process.argv.slice(2));
 /** More do not help: most suites have processes of their own beside them. The exhaustive ones measure memory and fill the machine. */
 const RUNS_MAX = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : Math.min(2, availableParallelism());
 const runs = dealFiles(files, RUNS_MAX);
+// Once: else each gateway that starts before the first has built it builds it as well, and so does each that is killed meanwhile.
+await buildConsole();
 const verdict = judgeAll(await Promise.all(runs.map((dealt) => runTests(ROOT, dealt))));
 const lines = [
   '',

@@ -3,6 +3,7 @@
  * both came to, and with status 1 at the first thing that is wrong; then its data folder is left for a look.
  */
 import { parseArgs } from 'node:util';
+import { buildConsole } from '../../src/app/build-console.ts';
 import { startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { emptyTally, runCrashLoop, type Tally } from './crash-loop.ts';
 import { AT_WORK, dieAtWork, dieInRecovery, IN_RECOVERY } from './sweep-failpoints.ts';
@@ -30,6 +31,8 @@ function say(what: string, tally: Readonly<Tally>, startMs: number): void {
   );
 }
 
+// A gateway that is killed while it builds it would leave that to the next one, and so on.
+await buildConsole();
 const fake = await startFakeUpstream();
 try {
   const startMs = performance.now();
