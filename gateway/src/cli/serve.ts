@@ -1,6 +1,6 @@
 /** Owns the command `tollgate serve`: start, reload, signals, end. What is started is joined in app.ts. */
 import type { Command } from 'commander';
-import { type App, startApp } from '../app.ts';
+import type { App } from '../app.ts';
 import { renderConfigProblem } from '../config/config-problem.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
 import { watchConfig } from '../config/watch-config.ts';
@@ -44,6 +44,8 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   const { config, problems } = loadConfig(source);
   if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
   const log = createLog();
+  // Here, not above: it is most of the program, and no other command needs it.
+  const { startApp } = await import('../app.ts');
   const app = await startApp(config, log).catch((error: unknown) => {
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));
   });
