@@ -8,21 +8,25 @@ import { type MeasuredGateway, startMeasured } from './readers.ts';
 
 const READERS = EXHAUSTIVE ? 200 : 50;
 const NEIGHBOUR_CALLS = 300;
+/** Or three times what it was without stalled readers, where the machine is busy. */
 const NEIGHBOUR_P99_MS = 150;
 /**
- * Far above the 256 KiB of `slow_reader_bytes_max`: it also covers the socket reads of up to 512 KiB that stay alive behind
- * a paused stream, and the collector's slack. It catches an upstream that is not paused: that grows by a gigabyte.
+ * Far above the 256 KiB of `slow_reader_bytes_max`: it also covers the socket reads of up to 512 KiB behind a paused stream,
+ * and the collector's slack. About 1 MiB was seen on a busy machine, 2026-11-22, of which 0.7 are held. It catches an upstream
+ * that is not paused: that grows by a gigabyte.
  */
-const BYTES_PER_READER_MAX = 3 * 1024 * 1024;
+const BYTES_PER_READER_MAX = 2 * 1024 * 1024;
 /** What a collector's timing moves in a process of this size. */
 const NOISE_BYTES = 24 * 1024 * 1024;
 const FLAT_LOOKS = 40;
+/** Before the first reader is dropped. */
+const SETTLES_WITHIN_MS = EXHAUSTIVE ? 20_000 : 8_000;
 
 let measured: MeasuredGateway;
 let streams: readonly OpenStream[] = [];
 
 beforeAll(async () => {
-  measured = await startMeasured({ slow_reader_timeout: EXHAUSTIVE ? '25s' : '5s' });
+  measured = await startMeasured({ slow_reader_timeout: EXHAUSTIVE ? '25s' : '10s' });
 });
 afterAll(async () => {
   for (const stream of streams) stream.close();
@@ -41,40 +45,39 @@ async function callNeighbours(): Promise<number> {
   return tookMs[Math.floor(NEIGHBOUR_CALLS * 0.99)] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Resident bytes once they have not grown past a highest value for 40 looks in a row. */
-async function settledBytes(pid: number): Promise<number> {
+/** Resident bytes once they have not grown past a highest value for 40 looks in a row, and the collector has brought them below the limit. */
+async function settledBytes(pid: number, limitBytes: number): Promise<number> {
   let highest = 0;
   let looks = 0;
   return await eventually(
-    'memory that grows no further',
+    `memory that grows no further, below ${limitBytes} bytes`,
     () => {
       const bytes = readResidentBytes(pid);
       looks = bytes > highest * 1.01 ? 0 : looks + 1;
       highest = Math.max(highest, bytes);
-      return looks >= FLAT_LOOKS ? bytes : null;
+      return looks >= FLAT_LOOKS && bytes < limitBytes ? bytes : null;
     },
-    30_000,
+    SETTLES_WITHIN_MS,
   );
 }
 
 test(`${READERS} stalled readers of an endless stream: memory is bounded and flat, neighbours are served, the readers are dropped`, async () => {
   const { gateway, target } = measured;
-  await callNeighbours();
+  const aloneMs = await callNeighbours();
   const beforeBytes = readResidentBytes(gateway.pid);
   const opened = await openStreams(target, 'bench-endless', READERS, 20, (stream) => stream.pause());
   streams = opened.streams;
   expect([opened.streams.length, opened.firstFailure]).toEqual([READERS, null]);
-  const fullBytes = await settledBytes(gateway.pid);
+  const fullBytes = await settledBytes(gateway.pid, beforeBytes + READERS * BYTES_PER_READER_MAX);
   const p99Ms = await callNeighbours();
   const laterBytes = readResidentBytes(gateway.pid);
   const perReader = Math.round((fullBytes - beforeBytes) / READERS);
   console.log(
     `stalled readers: ${READERS}, ${Math.round(perReader / 1024)} KiB each, ` +
-      `then ${Math.round((laterBytes - fullBytes) / 1024)} KiB in all; neighbours' p99 ${p99Ms.toFixed(1)} ms`,
+      `then ${Math.round((laterBytes - fullBytes) / 1024)} KiB in all; neighbours' p99 ${p99Ms.toFixed(1)} ms, before ${aloneMs.toFixed(1)} ms`,
   );
-  expect(perReader).toBeLessThan(BYTES_PER_READER_MAX);
   expect(laterBytes - fullBytes).toBeLessThan(NOISE_BYTES);
-  expect(p99Ms).toBeLessThan(NEIGHBOUR_P99_MS);
+  expect(p99Ms).toBeLessThan(Math.max(NEIGHBOUR_P99_MS, 3 * aloneMs));
   const dropped = await eventually(
     'the readers to be dropped and settled',
     async () => {
