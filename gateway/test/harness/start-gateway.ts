@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
+import { register as registerCalls } from '../../src/cli/calls.ts';
 
 const MAIN = join(import.meta.dir, '../../src/main.ts');
 const KEY = /tg_[0-9A-Za-z]{49}/;
@@ -31,7 +33,7 @@ export interface RunningGateway {
   stderr(): string;
   /** Runs a command of the command line on the same folder. */
   run(...words: string[]): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }>;
-  /** The records on disk, newest first, as `calls --json` prints them. */
+  /** The records on disk, newest first, as `calls --json` prints them; without a process of its own, for it is asked often. */
   calls(...flags: string[]): Promise<CallLine[]>;
   /** Sends a signal; the exit status comes from `exited`. */
   signal(name: NodeJS.Signals): void;
@@ -100,7 +102,13 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
     stderr: stderr.text,
     run,
     async calls(...words) {
-      const { stdout: lines } = await run('calls', '--json', '--limit', '100000', ...words);
+      let lines = '';
+      const program = new Command().exitOverride();
+      const print = (text: string) => {
+        lines += text;
+      };
+      registerCalls(program, { dataDir, stdout: print, stderr: print, nowMs: Date.now });
+      await program.parseAsync(['calls', '--json', '--limit', '100000', ...words], { from: 'user' });
       return lines
         .split('\n')
         .filter(Boolean)
