@@ -1,7 +1,8 @@
 /** Owns the list of the console's pages as a test opens them, and waiting until one shows what it has. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
+import { eventually } from '../harness/eventually.ts';
 
 /** What the names in the addresses of pages stand for. */
 export interface PageNames {
@@ -57,10 +58,31 @@ export function routedPaths(): string[] {
   return paths.flatMap((path) => (path === '/app/logs/{-$request}' ? ['/app/logs', path] : [path]));
 }
 
+const SETTLES_WITHIN_MS = 15_000;
+const IDLE = 'new Promise((resolve) => requestIdleCallback(resolve))';
+
 /** Opens the page and waits for its title, until nothing of it is on its way any more. */
 export async function openPage(page: Page, url: string): Promise<void> {
-  await page.goto(url);
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' });
-  await page.waitForLoadState('networkidle');
+  await untilSettled(page, async () => {
+    await page.goto(url);
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' });
+  });
+}
+
+/** Acts, and waits until the page has all that it asked for since and has done with it: sooner than half a second of no request. */
+export async function untilSettled(page: Page, act: () => Promise<void>): Promise<void> {
+  const asked = new Set<Request>();
+  const begin = (request: Request) => void asked.add(request);
+  const end = (request: Request) => void asked.delete(request);
+  page.on('request', begin).on('requestfinished', end).on('requestfailed', end);
+  try {
+    await act();
+    do {
+      await eventually('the replies to what the page asked', () => asked.size === 0 || null, SETTLES_WITHIN_MS);
+      for (let turn = 0; turn < 2; turn += 1) await page.evaluate(IDLE);
+    } while (asked.size > 0);
+  } finally {
+    page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
+  }
 }

@@ -1,12 +1,13 @@
-/** Each page in both themes, wide and narrow, with something to show and with nothing: sound, accessible, no wider than its window. */
+/** Each page in both themes, wide and narrow, with something to show and with nothing, and all that opens over it: sound, accessible, no wider than its window. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
-import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths } from './console-pages.ts';
+import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths, untilSettled } from './console-pages.ts';
+import { LAYERS } from './layers.ts';
 import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
-import { signIn } from './sign-in.ts';
+import { signedInState } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
 
 setDefaultTimeout(120_000);
@@ -23,11 +24,16 @@ let browser: Browser;
 let full: SeededGateway;
 let empty: RunningGateway;
 const visitors = new Map<string, Visitor>();
+let signedIn: Record<State, Awaited<ReturnType<typeof signedInState>>>;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
   [browser, full, empty] = await Promise.all([launchBrowser(), startSeededGateway(), startGateway()]);
   await setUpOwner(empty);
+  signedIn = {
+    full: await signedInState(browser, urlOf('full'), OWNER),
+    empty: await signedInState(browser, urlOf('empty'), OWNER),
+  };
 });
 afterAll(async () => {
   await browser?.close();
@@ -35,14 +41,17 @@ afterAll(async () => {
   await empty?.stop();
 });
 
-/** The one who looks so: made at the first look, signed in once. */
+/** The one who looks so: made at the first look. */
 async function visitorOf(state: State, { theme, size }: View, isStranger: boolean): Promise<Visitor> {
   const name = `${state} ${theme} ${size} ${isStranger}`;
   const known = visitors.get(name);
   if (known !== undefined) return known;
-  const visitor = await newVisitor(browser, { colorScheme: theme, viewport: SIZES[size] });
+  const visitor = await newVisitor(browser, {
+    colorScheme: theme,
+    viewport: SIZES[size],
+    ...(isStranger ? {} : { storageState: signedIn[state] }),
+  });
   visitors.set(name, visitor);
-  if (!isStranger) await signIn(visitor.page, urlOf(state), OWNER);
   return visitor;
 }
 
@@ -54,6 +63,8 @@ function viewsOf(nth: number, state: State): readonly View[] {
   const view = VIEWS[(nth + (state === 'full' ? 0 : 2)) % VIEWS.length];
   return view === undefined ? [] : [view];
 }
+
+const NO_NAMES = { key: '…', request: '…' };
 
 const CASES = CONSOLE_PAGES.flatMap((page, nth) =>
   (page.needsData === true ? (['full'] as const) : (['full', 'empty'] as const)).flatMap((state) =>
@@ -79,5 +90,27 @@ describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => 
     expect(await visitor.findBarriers()).toEqual([]);
     expect(await visitor.overhangPx()).toBeLessThanOrEqual(0);
     expect(visitor.faults()).toEqual([]);
+  });
+});
+
+const OPENED = LAYERS.flatMap((layer, nth) =>
+  viewsOf(nth, 'full').map((view) => ({
+    layer,
+    view,
+    title: `${layer.role} ${layer.name} over ${layer.path(NO_NAMES)}, ${view.theme}, ${view.size}`,
+  })),
+);
+
+describe.skipIf(!HAS_BROWSER)('over a page (needs Chromium for Linux on x64)', () => {
+  test.each(OPENED.map((one) => [one.title, one] as const))('%s', async (_, { layer, view }) => {
+    const { page, findBarriers, overhangPx, faults } = await visitorOf('full', view, false);
+    await openPage(page, `${urlOf('full')}${layer.path({ key: full.keyId, request: full.requestId })}`);
+    await untilSettled(page, async () => {
+      await layer.open(page, view.size === 'narrow');
+      await page.getByRole(layer.role, { name: layer.name }).last().waitFor();
+    });
+    expect(await findBarriers()).toEqual([]);
+    expect(await overhangPx()).toBeLessThanOrEqual(0);
+    expect(faults()).toEqual([]);
   });
 });

@@ -103,6 +103,17 @@ async function furnish({ url }: RunningGateway, owner: ApiVisitor, keyId: string
     await inviteMember(url, owner, { account: 'default', role });
   }
   await must(
+    owner.ask('POST /accounts/default/providers', {
+      body: {
+        name: 'backup-lab',
+        kind: 'openai-compatible',
+        base_url: 'https://lab.example.com/v1',
+        credential: 'lab-0123456789',
+        models: [{ name: 'lab-small', upstream: 'small' }],
+      },
+    }),
+  );
+  await must(
     owner.ask('POST /accounts/default/invitations', {
       body: { email: 'linus@example.com', role: 'developer', workspaces: ['default'] },
     }),

@@ -1,5 +1,6 @@
 /** Owns signing in at the console's own page. */
-import type { Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { newVisitor } from './visitor.ts';
 
 export async function signIn(
   page: Page,
@@ -11,4 +12,17 @@ export async function signIn(
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+}
+
+/** The cookies of whoever has signed in, for visitors who look otherwise: a password takes its time to be checked. */
+export async function signedInState(
+  browser: Browser,
+  url: string,
+  person: Parameters<typeof signIn>[2],
+): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
+  const { page, leave } = await newVisitor(browser);
+  await signIn(page, url, person);
+  const state = await page.context().storageState();
+  await leave();
+  return state;
 }
