@@ -1,5 +1,5 @@
 /** Owns setting up a second factor: password, then the secret for the app with its first code, then the recovery codes. */
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -8,7 +8,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
 import { Qr } from '../../ui/qr.tsx';
 import { grouped } from './grouped.ts';
@@ -18,41 +18,30 @@ type Enrolment = Reply<'POST /me/totp'>;
 export function SecondFactorDialog({ onClose }: { readonly onClose: () => void }) {
   const [password, setPassword] = useState('');
   const [isOn, setIsOn] = useState(false);
-  const form = useId();
   const start = useAct('POST /me/totp');
   if (isOn && start.data !== undefined) return <RecoveryCodes codes={start.data.recovery_codes} onClose={onClose} />;
   if (start.data !== undefined)
     return <FirstCode enrolment={start.data} onOn={() => setIsOn(true)} onClose={onClose} />;
   return (
-    <Dialog
+    <FormDialog
       title="Set up a second factor"
+      label="Password"
+      act="Go on"
+      busy={start.isPending}
+      error={start.error}
+      members={['password']}
+      onSubmit={() => start.mutate({ body: { password } })}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} kind="primary" busy={start.isPending}>
-            Go on
-          </Button>
-        </>
-      }
     >
-      <Form
-        id={form}
+      <p className="text-read">First your password, so that nobody else does this at your open screen.</p>
+      <PasswordField
         label="Password"
-        error={start.error}
-        members={['password']}
-        onSubmit={() => start.mutate({ body: { password } })}
-      >
-        <p className="text-read">First your password, so that nobody else does this at your open screen.</p>
-        <PasswordField
-          label="Password"
-          autoComplete="current-password"
-          value={password}
-          onValue={setPassword}
-          error={memberError(start.error, 'password')}
-        />
-      </Form>
-    </Dialog>
+        autoComplete="current-password"
+        value={password}
+        onValue={setPassword}
+        error={memberError(start.error, 'password')}
+      />
+    </FormDialog>
   );
 }
 
@@ -63,53 +52,42 @@ interface FirstCodeProps {
 }
 
 function FirstCode({ enrolment, onOn, onClose }: FirstCodeProps) {
-  const form = useId();
   const [code, setCode] = useState('');
   const confirm = useAct('POST /me/totp/confirm', ['GET /me']);
   return (
-    <Dialog
+    <FormDialog
       title="Add it to your authenticator app"
+      label="First code"
+      act="Turn on"
+      busy={confirm.isPending}
+      error={confirm.error}
+      members={['code']}
+      onSubmit={() => confirm.mutate({ body: { code: code.replaceAll(/\s/g, '') } }, { onSuccess: onOn })}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} kind="primary" busy={confirm.isPending}>
-            Turn on
-          </Button>
-        </>
-      }
     >
-      <Form
-        id={form}
-        label="First code"
-        error={confirm.error}
-        members={['code']}
-        onSubmit={() => confirm.mutate({ body: { code: code.replaceAll(/\s/g, '') } }, { onSuccess: onOn })}
-      >
-        <p className="text-read">
-          Scan this with the app, or add an account there by the key below it.{' '}
-          <a href={enrolment.uri} className="text-accent underline underline-offset-2">
-            Open the app on this device
-          </a>
-        </p>
-        <div className="self-center">
-          <Qr text={enrolment.uri} label="The key below as a QR code" />
-        </div>
-        <CodeBlock text={grouped(enrolment.secret)} what="key" wraps />
-        <TextField
-          label="Code"
-          hint="The six digits that the app shows now."
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={8}
-          required
-          className="[&_input]:figures [&_input]:tracking-[0.2em]"
-          value={code}
-          onChange={(event) => setCode(event.target.value)}
-          error={memberError(confirm.error, 'code')}
-        />
-      </Form>
-    </Dialog>
+      <p className="text-read">
+        Scan this with the app, or add an account there by the key below it.{' '}
+        <a href={enrolment.uri} className="text-accent underline underline-offset-2">
+          Open the app on this device
+        </a>
+      </p>
+      <div className="self-center">
+        <Qr text={enrolment.uri} label="The key below as a QR code" />
+      </div>
+      <CodeBlock text={grouped(enrolment.secret)} what="key" wraps />
+      <TextField
+        label="Code"
+        hint="The six digits that the app shows now."
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={8}
+        required
+        className="[&_input]:figures [&_input]:tracking-[0.2em]"
+        value={code}
+        onChange={(event) => setCode(event.target.value)}
+        error={memberError(confirm.error, 'code')}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,10 @@
 /** Owns the second factor of the own account: whether it is on, and turning it off. Setting it up is its dialog's. */
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { memberError } from '../../ui/error-note.tsx';
-import { Form } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -37,7 +36,6 @@ export function SecondFactorPanel({ isOn }: { readonly isOn: boolean }) {
 }
 
 function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
-  const form = useId();
   const [password, setPassword] = useState('');
   const remove = useAct('POST /me/totp/remove', ['GET /me']);
   const done = () => {
@@ -45,36 +43,27 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       title="Turn the second factor off?"
+      label="Turn off"
+      act="Turn off"
+      kind="danger"
+      busy={remove.isPending}
+      error={remove.error}
+      members={['password']}
+      onSubmit={() => remove.mutate({ body: { password } }, { onSuccess: done })}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} kind="danger" busy={remove.isPending}>
-            Turn off
-          </Button>
-        </>
-      }
     >
-      <Form
-        id={form}
-        label="Turn off"
-        error={remove.error}
-        members={['password']}
-        onSubmit={() => remove.mutate({ body: { password } }, { onSuccess: done })}
-      >
-        <p className="text-read">
-          From then on your password alone lets in whoever has it. The recovery codes end with it.
-        </p>
-        <PasswordField
-          label="Password"
-          autoComplete="current-password"
-          value={password}
-          onValue={setPassword}
-          error={memberError(remove.error, 'password')}
-        />
-      </Form>
-    </Dialog>
+      <p className="text-read">
+        From then on your password alone lets in whoever has it. The recovery codes end with it.
+      </p>
+      <PasswordField
+        label="Password"
+        autoComplete="current-password"
+        value={password}
+        onValue={setPassword}
+        error={memberError(remove.error, 'password')}
+      />
+    </FormDialog>
   );
 }
