@@ -114,3 +114,19 @@ describe.skipIf(!HAS_BROWSER)('over a page (needs Chromium for Linux on x64)', (
     expect(faults()).toEqual([]);
   });
 });
+
+test.skipIf(!HAS_BROWSER)(
+  'a button keeps the focus while it works and when it is off again (needs Chromium for Linux on x64)',
+  async () => {
+    const { page, faults } = await visitorOf('empty', { theme: 'light', size: 'wide' }, false);
+    await openPage(page, `${urlOf('empty')}/app/me`);
+    await page.getByLabel('Name', { exact: true }).fill('Ada King');
+    const save = page.getByRole('button', { name: 'Save the name' });
+    await save.focus();
+    await untilSettled(page, () => page.keyboard.press('Enter'));
+    await page.getByText('Your name is saved.').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    expect(await page.locator(':focus').innerText()).toBe('Save the name');
+    expect(faults()).toEqual([]);
+  },
+);
