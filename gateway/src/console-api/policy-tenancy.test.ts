@@ -17,6 +17,7 @@ function routes(account: string, key: string): readonly (readonly [string, objec
     [`GET ${path}/keys`],
     [`POST ${path}/keys`, newKey()],
     [`GET ${path}/keys/${key}`],
+    [`GET ${path}/keys/${key}/gauges`],
     [`PATCH ${path}/keys/${key}`, { name: 'x' }],
     [`POST ${path}/keys/${key}/rotate`, { grace: 'now' }],
     [`POST ${path}/keys/${key}/disable`, {}],

@@ -13,11 +13,9 @@ export interface Layer {
 
 type Step = (page: Page) => Promise<void>;
 
-/** A button of the page, or of the dialog that is open; pressed one after the other. */
-function press(...names: readonly (string | RegExp)[]): Step {
-  return async (page) => {
-    for (const name of names) await page.getByRole('button', { name, exact: true }).last().click();
-  };
+/** A button of the page, or of the dialog that is open. */
+function press(name: string | RegExp): Step {
+  return (page) => page.getByRole('button', { name, exact: true }).last().click();
 }
 
 function choose(trigger: string, item: string): Step {
@@ -37,6 +35,7 @@ function steps(...all: readonly Step[]): Step {
   };
 }
 
+/** Into the last of that name: a form may have the name of its field. */
 const type =
   (label: string, text: string): Step =>
   (page) =>
