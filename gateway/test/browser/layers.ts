@@ -103,6 +103,7 @@ export const LAYERS: readonly Layer[] = [
   menu('/app/members', OF_MEMBER),
   layer('/app/members', MEMBER, choose(OF_MEMBER, 'Change the rights…')),
   layer('/app/members', `Remove ${MEMBER}?`, choose(OF_MEMBER, 'Remove from the account…')),
+  layer('/app/members', `A new password for ${MEMBER}?`, choose(OF_MEMBER, 'Link to a new password…')),
   layer('/app/members', 'Invite somebody', press('Invite somebody')),
   layer(
     '/app/members',
