@@ -8,9 +8,6 @@ export default defineConfig({
   base: '/app/',
   plugins: [subsetFonts(), react(), tailwind()],
   build: {
-    outDir: 'dist',
-    emptyOutDir: true,
-    manifest: true,
     // Inlined files would be `data:` addresses, which the content security policy refuses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

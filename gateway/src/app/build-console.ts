@@ -2,44 +2,68 @@
  * Owns that the console is built when the server starts: where its sources changed since, or it never was, in a process of its
  * own beside the start. Serves nothing.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CONSOLE = fileURLToPath(new URL('../../../console', import.meta.url));
-const BUILT = join(CONSOLE, 'dist');
-const STAMP = join(BUILT, 'sources.sha256');
+/** Holds a folder for each state of the sources that was built, named by their hash. */
+const BUILDS = join(CONSOLE, 'dist');
 /** What the build is made of, beside everything in `src`. */
 const LOOSE_SOURCES = ['index.html', 'package.json', 'subset-fonts.ts', 'tsconfig.json', 'vite.config.ts'];
 
 /**
  * The folder of the built console. Rejects with the build's own words where it fails.
  *
- * The contract's types leave no trace in the build, so the gateway's sources do not count.
+ * It is built aside and gets its name whole: a start that is killed leaves no half of it, and of two starts at once neither
+ * takes the other's files away. The contract's types leave no trace in the build, so the gateway's sources do not count.
  */
-export async function buildConsole(): Promise<string> {
-  const stamp = hashSources();
-  if (readStamp() === stamp) return BUILT;
+export async function buildConsole(builds = BUILDS): Promise<string> {
+  const built = join(builds, hashSources());
+  if (existsSync(built)) return built;
+  mkdirSync(builds, { recursive: true });
+  const aside = mkdtempSync(join(builds, ASIDE));
+  try {
+    await runVite(aside);
+    takeName(aside, built);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+  removeFormer(builds, built);
+  return built;
+}
+
+const ASIDE = 'building-';
+/** No build takes so long: what is older was left by one that was killed. */
+const BUILD_MS_MAX = 3_600_000;
+
+async function runVite(folder: string): Promise<void> {
   const vite = join(dirname(createRequire(join(CONSOLE, 'package.json')).resolve('vite/package.json')), 'bin/vite.js');
-  const build = Bun.spawn([process.execPath, vite, 'build', '--logLevel', 'error'], {
-    cwd: CONSOLE,
-    env: { ...process.env, NODE_ENV: 'production' },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+  const build = Bun.spawn(
+    [process.execPath, vite, 'build', '--logLevel', 'error', '--outDir', folder, '--emptyOutDir'],
+    { cwd: CONSOLE, env: { ...process.env, NODE_ENV: 'production' }, stdout: 'pipe', stderr: 'pipe' },
+  );
   const [stdout, stderr] = await Promise.all([new Response(build.stdout).text(), new Response(build.stderr).text()]);
   if ((await build.exited) !== 0)
     throw new Error(`the console could not be built: ${(stderr || stdout).trim().slice(0, 2_000)}`);
-  writeFileSync(STAMP, stamp);
-  return BUILT;
 }
 
-function readStamp(): string | null {
+function takeName(aside: string, built: string): void {
   try {
-    return readFileSync(STAMP, 'utf8');
-  } catch {
-    return null;
+    renameSync(aside, built);
+  } catch (fault) {
+    // Another start has built the same meanwhile.
+    if (!existsSync(built)) throw fault;
+  }
+}
+
+/** Servers have what they serve in memory. What another start builds at this moment is left alone. */
+function removeFormer(builds: string, built: string): void {
+  for (const name of readdirSync(builds)) {
+    const path = join(builds, name);
+    const isUnderWay = name.startsWith(ASIDE) && Date.now() - statSync(path).mtimeMs < BUILD_MS_MAX;
+    if (path !== built && !isUnderWay) rmSync(path, { recursive: true, force: true });
   }
 }
 

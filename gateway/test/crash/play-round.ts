@@ -33,11 +33,14 @@ export async function playRound(folder: CrashFolder, { deaths, end }: RoundPlan)
   for (const death of deaths) await startAndDie(config, dataDir, death);
   const isArmed = end !== null && 'point' in end;
   const gateway = await startGateway({ config, dataDir, ...(isArmed ? { environment: armFailpoint(end) } : {}) });
-  const problems = judgeBooks(folder.truth, await readBooks(dataDir), BUDGET);
-  if (end !== null) problems.push(...(await loadUntilDead(folder, gateway, end)));
-  problems.push(...(await verify(gateway)));
-  await killGateway(gateway);
-  return problems;
+  try {
+    const problems = judgeBooks(folder.truth, await readBooks(dataDir), BUDGET);
+    if (end !== null) problems.push(...(await loadUntilDead(folder, gateway, end)));
+    return [...problems, ...(await verify(gateway))];
+  } finally {
+    // Callers whose gateway lived on would go on calling.
+    await killGateway(gateway);
+  }
 }
 
 /** Starts once more, judges what the last round left, and ends in good order. */
