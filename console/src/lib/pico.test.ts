@@ -1,9 +1,13 @@
 /** Shows that prices and costs of lines keep every digit. */
 import { expect, test } from 'bun:test';
-import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion } from './pico.ts';
+import { estimateText, exactPicoUsd, parsePrice, picoToNano, usdPerMillion, usdPerThousand } from './pico.ts';
 
 test('prices per token are read as US dollars per million', () => {
   expect(['3000000', '300000', '1', '0'].map(usdPerMillion)).toEqual(['3', '0.3', '0.000001', '0']);
+});
+
+test('fees per request are read as US dollars per thousand', () => {
+  expect(['10000000000', '2500000', '0'].map(usdPerThousand)).toEqual(['10', '0.0025', '0']);
 });
 
 test('costs keep every digit', () => {

@@ -3,10 +3,17 @@ import { exactUsd } from './money.ts';
 
 const PICO_PER_USD_DIGITS = 12;
 const PRICE_DIGITS = 6;
+/** Of a price per 1,000 requests. */
+const FEE_DIGITS = 9;
 
 /** `3000000` pico-USD per token → `3`: US dollars per million tokens, every digit there is. */
 export function usdPerMillion(picoUsdPerToken: string): string {
   return decimal(picoUsdPerToken, PRICE_DIGITS, 0);
+}
+
+/** `10000000000` pico-USD per request → `10`: US dollars per 1,000 requests, every digit there is. */
+export function usdPerThousand(picoUsdPerRequest: string): string {
+  return decimal(picoUsdPerRequest, FEE_DIGITS, 0);
 }
 
 /** `13746000000` → `$0.013746`: every digit there is, at least two after the point. */

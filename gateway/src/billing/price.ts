@@ -115,6 +115,16 @@ export function parsePriceVersion(version: string): Price {
   };
 }
 
+/** The same price; null where the text is none of ours, as in records that were kept before versions had numbers. */
+export function readPriceVersion(version: string): Price | null {
+  try {
+    return parsePriceVersion(version);
+  } catch (error) {
+    if (error instanceof PriceError) return null;
+    throw error;
+  }
+}
+
 function readRates(text: string, version: string): Rates {
   return parseRates(text, `price_version ${version}`) ?? refuseVersion(version);
 }

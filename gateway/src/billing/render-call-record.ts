@@ -1,7 +1,7 @@
 /** Owns a record as programs read it, of the command line and of the console API: the members, words and order of its format. */
 import type { CallRecord } from '../store/ports.ts';
 import { unpricedTools } from './fees.ts';
-import { parsePriceVersion } from './price.ts';
+import { readPriceVersion } from './price.ts';
 
 /**
  * The record with `at` as ISO 8601, its members always in this order; `usage_flags` only where something is odd. Of `usage`,
@@ -52,10 +52,13 @@ export function renderCallRecord(record: CallRecord) {
   };
 }
 
-/** Tools whose requests are not in the record's cost, by kind. Where the whole call has no price, `cost_nano_usd` says so. */
+/**
+ * Tools whose requests are not in the record's cost, by kind. Where the whole call has no price, `cost_nano_usd` says so; of a
+ * price whose fees its text does not tell, nothing is said.
+ */
 export function unpricedToolsOf({ usage, price_version }: CallRecord): readonly string[] {
   if (usage.apart === undefined || price_version === null) return [];
-  return unpricedTools(usage.apart, parsePriceVersion(price_version).fees);
+  return unpricedTools(usage.apart, readPriceVersion(price_version)?.fees ?? null);
 }
 
 function renderUnpriced(record: CallRecord): { unpriced_server_tools?: string[] } {

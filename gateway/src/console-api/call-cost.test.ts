@@ -27,8 +27,19 @@ test.each([
   const told = callCost({ call, entries });
   const pico = told?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
   expect((pico + 500n) / 1_000n).toBe(cost);
-  expect(told?.lines.find(({ kind }) => kind === 'output')?.tokens).toBe(60);
+  expect(told?.lines.find(({ kind }) => kind === 'output')?.count).toBe(60);
   expect(told).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, absorbed_nano_usd: '4' });
+});
+
+test('requests of tools have a line each, in their own unit', () => {
+  const usage = { ...USAGE, apart: { server_tools: { web_search: 3, web_fetch: 1 } } };
+  const price_version = 'config@1_0.1_1.25_2_10_10;web_fetch=0/1000;web_search=10/1000';
+  const told = callCost({ call: sampleRecord('req_1', { usage, price_version }), entries: [] });
+  const ofTools = told?.lines.filter(({ unit }) => unit === 'request');
+  expect(ofTools).toEqual([
+    { kind: 'web_search', unit: 'request', count: 3, pico_usd_each: '10000000000', cost_pico_usd: '30000000000' },
+    { kind: 'web_fetch', unit: 'request', count: 1, pico_usd_each: '0', cost_pico_usd: '0' },
+  ]);
 });
 
 test('a call without a price has no cost, and one that was not charged by its tokens no lines', () => {

@@ -1,6 +1,5 @@
-/** Owns what a call cost, line by line: the tokens of each kind at the price that its record names, and what the ledger did about it. */
-import { PriceError } from '../billing/money.ts';
-import { chooseRates, type Price, parsePriceVersion } from '../billing/price.ts';
+/** Owns what a call cost, line by line: the tokens and requests of each kind at the price that its record names, and what the ledger did about it. */
+import { chooseRates, readPriceVersion } from '../billing/price.ts';
 import { PRICE_MEMBERS } from '../billing/rates.ts';
 import { MEDIA_COUNTERS, MEDIA_PARTS } from '../generation/usage-apart.ts';
 import type { CallDetail, CallEntry } from '../store/usage-port.ts';
@@ -28,7 +27,7 @@ export function callCost({ call, entries }: CallDetail): CallCost {
 /** None where nothing was charged by tokens: a call whose usage is void, one answered from a cache, one without a price then. */
 function linesOf({ price_version, usage_source, usage }: CallDetail['call']): CostLine[] {
   if (price_version === null || usage_source === 'void' || usage_source === 'cache') return [];
-  const price = readPrice(price_version);
+  const price = readPriceVersion(price_version);
   if (price === null) return [];
   const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = usage;
   const rates = chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
@@ -47,27 +46,17 @@ function linesOf({ price_version, usage_source, usage }: CallDetail['call']): Co
   }
   const lines: CostLine[] = [];
   let whole = 0n;
-  const add = (kind: string, count: number, picoUsd: bigint) => {
+  const add = (kind: string, unit: CostLine['unit'], count: number, picoUsd: bigint) => {
     if (count === 0) return;
     const cost = BigInt(count) * picoUsd;
     whole += cost;
-    lines.push({ kind, tokens: count, pico_usd_per_token: picoUsd.toString(), cost_pico_usd: cost.toString() });
+    lines.push({ kind, unit, count, pico_usd_each: picoUsd.toString(), cost_pico_usd: cost.toString() });
   };
-  for (const kind of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) add(kind, counts[kind] ?? 0, rates[kind]);
+  for (const kind of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) add(kind, 'token', counts[kind] ?? 0, rates[kind]);
   for (const [tool, requests] of Object.entries(usage.apart?.server_tools ?? {})) {
-    add(`requests of ${tool}`, requests, (price.fees?.get(tool) ?? 0n) * PICO_PER_NANO);
+    add(tool, 'request', requests, (price.fees?.get(tool) ?? 0n) * PICO_PER_NANO);
   }
   if (price.markUpPpm === 0n) return lines;
   const markUp = (whole * price.markUpPpm) / PPM;
-  return [...lines, { kind: 'mark_up', tokens: 0, pico_usd_per_token: '0', cost_pico_usd: markUp.toString() }];
-}
-
-/** Null: a text of before records named prices so. */
-function readPrice(version: string): Price | null {
-  try {
-    return parsePriceVersion(version);
-  } catch (error) {
-    if (error instanceof PriceError) return null;
-    throw error;
-  }
+  return [...lines, { kind: 'mark_up', unit: null, count: 0, pico_usd_each: '0', cost_pico_usd: markUp.toString() }];
 }

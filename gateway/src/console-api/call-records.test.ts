@@ -24,6 +24,10 @@ const SHAPES: Readonly<Record<string, Partial<CallRecord>>> = {
     usage: { ...USAGE, apart: { audio_input: 1, server_tools: { web_search: 2, tool_search: 1 } } },
     price_version,
   },
+  'a tool under a price whose text has no numbers': {
+    usage: { ...USAGE, apart: { server_tools: { web_search: 2 } } },
+    price_version: 'catalogue 2026',
+  },
   unpriced: { price_version: null, cost_nano_usd: null },
   refused: { ...REFUSED, status: 402, error: 'quota_exceeded', cost_nano_usd: '0', provider: null, attempts: [] },
   replayed: { usage_source: 'cache', cost_nano_usd: '0', attempts: [] },

@@ -1,8 +1,9 @@
-/** Owns what a call cost: tokens by price, what was held against what was settled, and the ledger's entries. */
+/** Owns what a call cost: tokens and requests by price, what was held against what was settled, and the ledger's entries. */
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { exactUsd } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
-import { exactPicoUsd, usdPerMillion } from '../../lib/pico.ts';
+import { exactPicoUsd, usdPerMillion, usdPerThousand } from '../../lib/pico.ts';
+import { toolWords } from '../../lib/tool-words.ts';
 import { When } from '../../ui/amounts.tsx';
 import type { Column } from '../../ui/column.ts';
 import { CopyIcon } from '../../ui/copy-button.tsx';
@@ -28,9 +29,9 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   mark_up: 'Mark-up',
 };
 const LINES: readonly Column<CostLine>[] = [
-  { id: 'kind', head: 'Kind', cell: ({ kind }) => KIND_WORDS[kind] ?? kind },
-  { id: 'tokens', head: 'Tokens', align: 'right', cell: ({ tokens }) => wholeNumber(tokens) },
-  { id: 'price', head: 'USD per million', align: 'right', cell: (line) => usdPerMillion(line.pico_usd_per_token) },
+  { id: 'kind', head: 'Kind', cell: ({ kind }) => KIND_WORDS[kind] ?? toolWords(kind) },
+  { id: 'count', head: 'Used', align: 'right', cell: countText },
+  { id: 'price', head: 'Price, USD', align: 'right', cell: priceText },
   { id: 'cost', head: 'Cost, USD', align: 'right', cell: (line) => exactPicoUsd(line.cost_pico_usd) },
 ];
 const ENTRY_WORDS: Readonly<Record<string, string>> = {
@@ -77,7 +78,9 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
           </p>
         ) : (
           <>
-            <Table label="Cost by kind of token" columns={LINES} rows={cost.lines} rowKey={({ kind }) => kind} />
+            {cost.lines.length > 0 && (
+              <Table label="Cost by kind" columns={LINES} rows={cost.lines} rowKey={({ kind, unit }) => `${unit} ${kind}`} />
+            )}
             <p className="figures text-ink-2">
               {exactUsd(cost.held_nano_usd)} was held, {exactUsd(cost.settled_nano_usd)} settled
               {cost.absorbed_nano_usd !== '0' && `, ${exactUsd(cost.absorbed_nano_usd)} of it borne by the operator`}.
@@ -103,4 +106,14 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
       )}
     </>
   );
+}
+
+function countText({ unit, count }: CostLine): string {
+  if (unit === null) return '–';
+  return `${wholeNumber(count)} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function priceText({ unit, pico_usd_each: picoUsd }: CostLine): string {
+  if (unit === null) return '–';
+  return unit === 'token' ? `${usdPerMillion(picoUsd)} per million` : `${usdPerThousand(picoUsd)} per 1,000`;
 }

@@ -115,7 +115,15 @@ export const logRoutes = {
       cost: z
         .object({
           lines: z.array(
-            z.object({ kind: z.string(), tokens: z.int(), pico_usd_per_token: z.string(), cost_pico_usd: z.string() }),
+            z.object({
+              /** A counter of tokens, a kind of tool, or `mark_up`. */
+              kind: z.string(),
+              /** Null: of the mark-up, which is a part of the lines above it. */
+              unit: z.enum(['token', 'request']).nullable(),
+              count: z.int(),
+              pico_usd_each: z.string(),
+              cost_pico_usd: z.string(),
+            }),
           ),
           held_nano_usd: nanoUsd,
           settled_nano_usd: nanoUsd,
