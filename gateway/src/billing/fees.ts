@@ -14,7 +14,10 @@ export type WrittenFees = { readonly [kind: string]: string | number | undefined
  * Hosts whose every answer searches name one of these in it, the class of the request: a call of such a host has one.
  * Perplexity, https://docs.perplexity.ai/getting-started/pricing (read 2025).
  */
-const CLASSES_OF_A_CALL = ['search_low', 'search_medium', 'search_high'];
+const CLASSES_OF_A_CALL = ['search_low', 'search_medium', 'search_high'] as const;
+
+/** The kinds that hosts are known to charge for; they may count others. */
+export const KNOWN_KINDS: readonly string[] = ['web_search', 'web_fetch', ...CLASSES_OF_A_CALL];
 
 const FEE = /^([^=]+)=([^/]+)\/1000$/;
 

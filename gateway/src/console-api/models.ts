@@ -1,4 +1,5 @@
 /** Owns the routes that show models: what is served, by whom, at what price, and which names patterns match. Changes nothing. */
+import { KNOWN_KINDS } from '../billing/fees.ts';
 import { type PriceBook, type PricePeriod, priceAt } from '../billing/price-book.ts';
 import type { ServedModel } from '../config/served-models.ts';
 import { mayUseModel } from '../identity/authorize.ts';
@@ -22,7 +23,10 @@ export function modelHandlers(
   | 'PUT /accounts/{account}/models/{model}/price'
 > {
   return {
-    'GET /accounts/{account}/models': async ({ tenancy }) => ({ models: listModels(desk, tenancy) }),
+    'GET /accounts/{account}/models': async ({ tenancy }) => ({
+      models: listModels(desk, tenancy),
+      tool_kinds: [...KNOWN_KINDS],
+    }),
     'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(desk, call) }),
     'PUT /accounts/{account}/models/{model}/price': (call) => desk.inTurn(() => setPrice(desk, call)),
   };

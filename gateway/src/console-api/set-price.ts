@@ -1,23 +1,23 @@
 /** Owns setting a model's price from a moment on: what is refused, what is kept, what is answered. */
 import { PriceError } from '../billing/money.ts';
+import { priceAt } from '../billing/price-book.ts';
 import { parseSetPrice } from '../billing/set-price.ts';
-import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import type { StoredRates } from '../store/provider-port.ts';
 import { ConsoleFailure } from './console-failure.ts';
-import type { ReadBody } from './contract.ts';
+import type { ReadBody, Reply } from './contract.ts';
 import type { ConsoleCall } from './handlers.ts';
+import { leftOut, OPTIONAL_RATES } from './left-out.ts';
 import { type ModelDesk, nameActor } from './model-desk.ts';
-import { type PriceView, renderPeriod } from './price-view.ts';
+import { renderPeriod } from './price-view.ts';
 
 type SetPriceRoute = 'PUT /accounts/{account}/models/{model}/price';
 type PriceBody = ReadBody<SetPriceRoute>;
-
-const OPTIONAL_RATES = ['cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', ...MEDIA_COUNTERS] as const;
+type TokenRates = Pick<PriceBody, 'input' | 'output' | (typeof OPTIONAL_RATES)[number]>;
 
 /** Keeps the price, and takes it over: it binds the next call. */
-export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<PriceView> {
+export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
   const { path, body, actor, address } = call;
-  const { served } = desk.running();
+  const { served, settings } = desk.running();
   const model = served.get(path.model);
   if (model === undefined)
     throw new ConsoleFailure('not_found', 'there is no such model; GET models lists what is served');
@@ -39,6 +39,8 @@ export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>
   }
   const rates = readRates(body);
   const price = parse({ rates, fromMs });
+  const route = settings.routes.get(model.name);
+  const before = route === undefined ? null : priceAt(route.prices, fromMs);
   await desk.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
   await desk.reload();
   const from = new Date(fromMs).toISOString();
@@ -52,22 +54,35 @@ export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>
   });
   const view = renderPeriod({ fromMs, price }, false);
   if (view === null) throw new Error('a price that was set is a price');
-  return view;
+  return { ...view, left_out: leftOut(before, rates) };
 }
 
 /** Null: free. */
 function readRates(body: PriceBody): StoredRates | null {
-  const { free, input, output } = body;
+  const { free, per_1000_requests, tiers } = body;
   if (free) {
     const given = (['input', 'output', ...OPTIONAL_RATES] as const).find((member) => (body[member] ?? null) !== null);
-    if (given === undefined && body.per_1000_requests === undefined) return null;
-    const member = given ?? 'per_1000_requests';
+    const apart = per_1000_requests === undefined ? (tiers === undefined ? undefined : 'tiers') : 'per_1000_requests';
+    const member = given ?? apart;
+    if (member === undefined) return null;
     throw new ConsoleFailure('invalid', `${member}: found a price beside free; expected null, or free: false`, {
       member,
     });
   }
+  return {
+    ...readTokenRates(body, ''),
+    ...(tiers === undefined || tiers.length === 0
+      ? {}
+      : { tiers: tiers.map((tier) => ({ above: tier.above, ...readTokenRates(tier, `tiers.${tier.above}.`) })) }),
+    ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
+  };
+}
+
+/** `path` leads to the rates, in words of a refusal. */
+function readTokenRates(body: TokenRates, path: string) {
+  const { input, output } = body;
   if (input === null || output === null) {
-    const member = input === null ? 'input' : 'output';
+    const member = `${path}${input === null ? 'input' : 'output'}`;
     throw new ConsoleFailure('invalid', `${member}: found null, expected USD per million tokens, or free: true`, {
       member,
     });
@@ -76,13 +91,7 @@ function readRates(body: PriceBody): StoredRates | null {
     const rate = body[member] ?? null;
     return rate === null ? [] : [[member, rate] as const];
   });
-  const { per_1000_requests } = body;
-  return {
-    input,
-    output,
-    ...Object.fromEntries(others),
-    ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
-  };
+  return { input, output, ...Object.fromEntries(others) };
 }
 
 function parse(price: { readonly rates: StoredRates | null; readonly fromMs: number }) {

@@ -37,7 +37,7 @@ export interface StoredProviderTest {
 }
 
 /** US dollars per million tokens as decimal text; a member left out costs as the configuration's do. */
-export interface StoredRates {
+interface StoredTokenRates {
   readonly input: string;
   readonly output: string;
   readonly cache_read?: string;
@@ -49,6 +49,11 @@ export interface StoredRates {
   readonly audio_output?: string;
   readonly image_input?: string;
   readonly image_output?: string;
+}
+
+export interface StoredRates extends StoredTokenRates {
+  /** Other rates for a whole call with more input tokens than `above`, ascending. */
+  readonly tiers?: readonly (StoredTokenRates & { readonly above: number })[];
   /** Per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: { readonly [kind: string]: string };
 }

@@ -76,6 +76,31 @@ test('sound and tools that run upstream have prices of their own', async () => {
   expect((await model('file-unpriced')).price).toMatchObject(price);
 });
 
+test('longer input has rates of its own, and what the price before had beside is told where it is left out', async () => {
+  const longer = { above: 200_000, input: '6', output: '22.5', ...NO_RATES };
+  const fees = { web_search: '10', web_fetch: '0' };
+  const whole = await put('file-unpriced', {
+    cache_read: '0.3',
+    audio_cache_read: '0.3',
+    audio_input: '40',
+    per_1000_requests: fees,
+    tiers: [longer],
+  });
+  expect(whole).toMatchObject({
+    status: 200,
+    json: { left_out: [], tiers: [{ above: 200_000, input: '6', reasoning: '22.5' }] },
+  });
+  expect((await model('file-unpriced')).price).toMatchObject({ per_1000_requests: fees, tiers: [{ above: 200_000 }] });
+  const less = await put('file-unpriced', { per_1000_requests: { web_fetch: '0' } });
+  expect(less.json).toMatchObject({
+    left_out: ['cache_read', 'audio_input', 'tiers.200000', 'per_1000_requests.web_search'],
+  });
+  expect((await model('file-unpriced')).price).not.toHaveProperty('tiers');
+  expect((await put('file-unpriced', { input: '4' })).json).toMatchObject({
+    left_out: ['per_1000_requests.web_fetch'],
+  });
+});
+
 test('one to come is shown and does not bind yet', async () => {
   const from = '2099-01-01T00:00:00.000Z';
   expect(await put('file-unpriced', { from, free: true, input: null, output: null })).toMatchObject({
@@ -100,6 +125,14 @@ describe('what is refused', () => {
     ['file-unpriced', { reasoning: 'much' }, 400, 'reasoning'],
     ['file-unpriced', { audio_output: '-1' }, 400, 'audio_output'],
     ['file-unpriced', { per_1000_requests: { web_search: 'x' } }, 400, 'web_search'],
+    ['file-unpriced', { tiers: [{ above: 5, ...NO_RATES, input: null, output: '1' }] }, 400, 'tiers.5.input'],
+    [
+      'file-unpriced',
+      { tiers: [9, 5].map((above) => ({ above, ...NO_RATES, input: '1', output: '1' })) },
+      400,
+      'tiers',
+    ],
+    ['file-unpriced', { free: true, input: null, output: null, tiers: [] }, 400, 'tiers'],
     ['file-unpriced', { free: true, input: null, output: null, per_1000_requests: {} }, 400, 'per_1000_requests'],
   ])('of %s with %p', async (name, price, status, member) => {
     expect(await put(name, price)).toMatchObject({ status, json: { error: { member } } });

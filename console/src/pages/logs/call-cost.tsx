@@ -79,7 +79,12 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
         ) : (
           <>
             {cost.lines.length > 0 && (
-              <Table label="Cost by kind" columns={LINES} rows={cost.lines} rowKey={({ kind, unit }) => `${unit} ${kind}`} />
+              <Table
+                label="Cost by kind"
+                columns={LINES}
+                rows={cost.lines}
+                rowKey={({ kind, unit }) => `${unit} ${kind}`}
+              />
             )}
             <p className="figures text-ink-2">
               {exactUsd(cost.held_nano_usd)} was held, {exactUsd(cost.settled_nano_usd)} settled

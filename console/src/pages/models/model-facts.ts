@@ -12,7 +12,19 @@ export const RATES = [
   ['cache_write_1h', 'Cache write, 1 h'],
   ['reasoning', 'Reasoning'],
 ] as const satisfies readonly (readonly [keyof PriceView, string])[];
-export type RateName = (typeof RATES)[number][0];
+/** What few models have: left out, it costs as the counter that it is a part of. */
+export const MEDIA_RATES = [
+  ['audio_input', 'Sound in'],
+  ['audio_cache_read', 'Sound, cache read'],
+  ['audio_output', 'Sound out'],
+  ['image_input', 'Images in'],
+  ['image_output', 'Images out'],
+] as const satisfies readonly (readonly [keyof PriceView, string])[];
+export const ALL_RATES = [...RATES, ...MEDIA_RATES] as const;
+export type RateName = (typeof ALL_RATES)[number][0];
+
+/** Of a price, or of one of its tiers. */
+export type RatesView = Pick<PriceView, RateName>;
 
 export const SOURCE_WORDS: Readonly<Record<ModelView['source'] | PriceView['source'], string>> = {
   file: 'configuration file',
@@ -30,9 +42,9 @@ export function contextText(tokens: number | null): string {
 }
 
 /** What a rate is, in US dollars per million tokens. */
-export function rateText(price: PriceView | null, rate: RateName): string {
+export function rateText(price: (RatesView & { readonly free?: boolean }) | null, rate: RateName): string {
   if (price === null) return 'unpriced';
-  return price.free ? 'free' : (price[rate] ?? '–');
+  return price.free === true ? 'free' : (price[rate] ?? '–');
 }
 
 /** By what a column of prices is sorted: unpriced first, then free. */

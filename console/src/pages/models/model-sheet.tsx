@@ -3,6 +3,7 @@
 import { type ReactNode, useState } from 'react';
 import { exactTime, wholeNumber } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
+import { toolWords } from '../../lib/tool-words.ts';
 import { useNow } from '../../lib/use-now.ts';
 import { Link } from '../../route/link.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -14,17 +15,26 @@ import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { DryRun } from './dry-run.tsx';
 import {
+  MEDIA_RATES,
   type ModelView,
   type PriceView,
   RATES,
   type RateName,
+  type RatesView,
   rateText,
   SOURCE_WORDS,
   versionAt,
 } from './model-facts.ts';
 import { PriceDialog } from './price-dialog.tsx';
 
-export function ModelSheet({ model, onClose }: { readonly model: ModelView; readonly onClose: () => void }) {
+interface ModelSheetProps {
+  readonly model: ModelView;
+  /** Kinds of tools whose fees a price is offered. */
+  readonly toolKinds: readonly string[];
+  readonly onClose: () => void;
+}
+
+export function ModelSheet({ model, toolKinds, onClose }: ModelSheetProps) {
   const account = useAccount();
   const [isPricing, setPricing] = useState(false);
   return (
@@ -81,7 +91,7 @@ export function ModelSheet({ model, onClose }: { readonly model: ModelView; read
           <DryRun model={model} />
         </Section>
       </div>
-      {isPricing && <PriceDialog model={model} onClose={() => setPricing(false)} />}
+      {isPricing && <PriceDialog model={model} toolKinds={toolKinds} onClose={() => setPricing(false)} />}
     </Sheet>
   );
 }
@@ -95,11 +105,19 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** Six prices beside one another leave little room. */
+/** Prices beside one another leave little room. */
 const SHORT_WORDS: Readonly<Partial<Record<RateName, string>>> = {
   cache_write_5m: 'Write 5 min',
   cache_write_1h: 'Write 1 h',
 };
+
+/** A price, or one of its tiers under it. */
+interface PriceRow {
+  readonly price: PriceView;
+  readonly rates: RatesView & { readonly free?: boolean };
+  /** Null: of calls that no tier covers. */
+  readonly above: number | null;
+}
 
 function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
   const nowMs = useNow();
@@ -112,27 +130,51 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
     );
   }
   const holds = versionAt(prices, nowMs);
-  const columns: readonly Column<PriceView>[] = [
+  const rows = prices.flatMap((price): PriceRow[] => [
+    { price, rates: price, above: null },
+    ...(price.tiers ?? []).map(({ above, ...rates }) => ({ price, rates, above })),
+  ]);
+  const media = MEDIA_RATES.filter(([rate]) => rows.some(({ rates }) => rates[rate] !== undefined));
+  const kinds = [...new Set(prices.flatMap((price) => Object.keys(price.per_1000_requests ?? {})))];
+  const columns: readonly Column<PriceRow>[] = [
     {
       id: 'from',
       head: 'From',
-      cell: (price) => (
-        <span className="flex items-center gap-2">
-          {price.from === null ? 'ever' : exactTime(price.from)}
-          {price === holds && <Badge tone="accent">holds now</Badge>}
-          {price.from !== null && Date.parse(price.from) > nowMs && <Badge>to come</Badge>}
-        </span>
-      ),
+      cell: ({ price, above }) =>
+        above !== null ? (
+          <span className="pl-4 text-ink-2">over {wholeNumber(above)} tokens of input</span>
+        ) : (
+          <span className="flex items-center gap-2">
+            {price.from === null ? 'ever' : exactTime(price.from)}
+            {price === holds && <Badge tone="accent">holds now</Badge>}
+            {price.from !== null && Date.parse(price.from) > nowMs && <Badge>to come</Badge>}
+          </span>
+        ),
     },
-    ...RATES.map(
-      ([rate, word]): Column<PriceView> => ({
+    ...[...RATES, ...media].map(
+      ([rate, word]): Column<PriceRow> => ({
         id: rate,
         head: SHORT_WORDS[rate] ?? word,
         align: 'right',
-        cell: (price) => rateText(price, rate),
+        cell: ({ rates }) => rateText(rates, rate),
       }),
     ),
-    { id: 'source', head: 'Set by', cell: ({ source }) => SOURCE_WORDS[source] },
+    ...kinds.map(
+      (kind): Column<PriceRow> => ({
+        id: `fee ${kind}`,
+        head: `${toolWords(kind)}, per 1,000`,
+        align: 'right',
+        cell: ({ price, above }) => (above === null ? (price.per_1000_requests?.[kind] ?? '–') : ''),
+      }),
+    ),
+    { id: 'source', head: 'Set by', cell: ({ price, above }) => (above === null ? SOURCE_WORDS[price.source] : '') },
   ];
-  return <Table label="Prices" columns={columns} rows={prices} rowKey={({ version, from }) => `${version} ${from}`} />;
+  return (
+    <Table
+      label="Prices"
+      columns={columns}
+      rows={rows}
+      rowKey={({ price: { version, from }, above }) => `${version} ${from} ${above}`}
+    />
+  );
 }

@@ -157,7 +157,14 @@ export default function ModelsPage() {
           openKey={open?.name ?? null}
         />
       )}
-      {open !== undefined && <ModelSheet key={open.name} model={open} onClose={() => change({ model: undefined })} />}
+      {data !== undefined && open !== undefined && (
+        <ModelSheet
+          key={open.name}
+          model={open}
+          toolKinds={data.tool_kinds}
+          onClose={() => change({ model: undefined })}
+        />
+      )}
     </Page>
   );
 }

@@ -2,38 +2,45 @@
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { toolWords } from '../../lib/tool-words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { type ModelView, RATES } from './model-facts.ts';
-import { beginForm, formErrors, priceBody } from './price-form.ts';
+import type { ModelView } from './model-facts.ts';
+import { beginForm, formErrors, losses, priceBody } from './price-form.ts';
+import { GRID, RateFields } from './rate-fields.tsx';
+import { TierFields } from './tier-fields.tsx';
 
-const FALLBACKS: Readonly<Record<string, string>> = {
-  cache_read: 'As input',
-  cache_write_5m: 'As input',
-  cache_write_1h: 'As input',
-  reasoning: 'As output',
-};
+interface PriceDialogProps {
+  readonly model: ModelView;
+  /** Kinds of tools whose fees are offered. */
+  readonly toolKinds: readonly string[];
+  readonly onClose: () => void;
+}
 
-export function PriceDialog({ model, onClose }: { readonly model: ModelView; readonly onClose: () => void }) {
+export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
   const { account } = useAccount();
-  const [form, setForm] = useState(() => beginForm(model.price));
+  const [form, setForm] = useState(() => beginForm(model.price, toolKinds));
   const [wasSent, setSent] = useState(false);
   const set = useAct('PUT /accounts/{account}/models/{model}/price', [
     'GET /accounts/{account}/models',
     'GET /accounts/{account}/models/{model}/dry-run',
   ]);
   const errors = wasSent ? formErrors(form, Date.now()) : {};
+  const lost = losses(model.price, form);
+  const feeError = (kind: string) => errors[`per_1000_requests.${kind}`] ?? memberError(set.error, kind);
   const submit = () => {
     setSent(true);
     if (Object.keys(formErrors(form, Date.now())).length > 0) return;
     set.mutate(
       { path: { account, model: model.name }, body: priceBody(form) },
       {
-        onSuccess: () => {
-          toast({ text: `The price of ${model.name} is set.`, tone: 'good' });
+        onSuccess: ({ left_out: leftOut }) => {
+          const without = leftOut.length === 0 ? '' : ` It has no ${leftOut.join(', ')}, which the price before has.`;
+          toast({ text: `The price of ${model.name} is set.${without}`, tone: 'good' });
           onClose();
         },
       },
@@ -44,6 +51,7 @@ export function PriceDialog({ model, onClose }: { readonly model: ModelView; rea
       title="Set a price"
       lead={`${model.name}, USD per million tokens`}
       onClose={onClose}
+      wide
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -60,7 +68,10 @@ export function PriceDialog({ model, onClose }: { readonly model: ModelView; rea
           submit();
         }}
       >
-        <p className="text-ink-2">It binds calls that begin after it does. What was charged before stays as it is.</p>
+        <p className="text-ink-2">
+          It takes the place of the whole price for calls that begin after it does. What was charged before stays as it
+          is.
+        </p>
         <CheckField
           label="Free"
           hint="Calls are counted and cost nothing."
@@ -68,19 +79,38 @@ export function PriceDialog({ model, onClose }: { readonly model: ModelView; rea
           onChange={(event) => setForm({ ...form, isFree: event.target.checked })}
         />
         {!form.isFree && (
-          <div className="grid grid-cols-2 gap-3">
-            {RATES.map(([rate, word]) => (
-              <TextField
-                key={rate}
-                label={word}
-                inputMode="decimal"
-                placeholder={FALLBACKS[rate] ?? '0.25'}
-                value={form.rates[rate]}
-                error={errors[rate] ?? memberError(set.error, rate)}
-                onChange={(event) => setForm({ ...form, rates: { ...form.rates, [rate]: event.target.value } })}
-              />
-            ))}
-          </div>
+          <>
+            <RateFields
+              rates={form.rates}
+              errorOf={(rate) => errors[rate] ?? memberError(set.error, rate)}
+              onChange={(rates) => setForm({ ...form, rates })}
+            />
+            <TierFields
+              tiers={form.tiers}
+              errors={errors}
+              error={memberError(set.error, 'tiers')}
+              onChange={(tiers) => setForm({ ...form, tiers })}
+            />
+            <Fold
+              title="Requests of tools that run upstream, USD per 1,000"
+              opens={Object.values(form.fees).some((fee) => fee !== '')}
+              mustShow={Object.keys(form.fees).some((kind) => feeError(kind) !== null)}
+            >
+              <div className={GRID}>
+                {Object.entries(form.fees).map(([kind, fee]) => (
+                  <TextField
+                    key={kind}
+                    label={toolWords(kind)}
+                    inputMode="decimal"
+                    placeholder="No fee"
+                    value={fee}
+                    error={feeError(kind)}
+                    onChange={(event) => setForm({ ...form, fees: { ...form.fees, [kind]: event.target.value } })}
+                  />
+                ))}
+              </div>
+            </Fold>
+          </>
         )}
         <TextField
           label="From"
@@ -90,6 +120,13 @@ export function PriceDialog({ model, onClose }: { readonly model: ModelView; rea
           error={errors.from ?? memberError(set.error, 'from')}
           onChange={(event) => setForm({ ...form, from: event.target.value })}
         />
+        {lost.length > 0 && (
+          <ul role="status" className="flex flex-col gap-1 text-amber">
+            {lost.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        )}
         {set.error !== null && <ErrorNote error={set.error} />}
         <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
       </form>

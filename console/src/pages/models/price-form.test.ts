@@ -1,10 +1,11 @@
 /** Shows what may be typed as a price, and what is sent. */
 import { expect, test } from 'bun:test';
-import { beginForm, formErrors, type PriceForm, priceBody } from './price-form.ts';
+import type { PriceView } from './model-facts.ts';
+import { beginForm, formErrors, losses, type PriceForm, priceBody } from './price-form.ts';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
 const form = (given: Partial<PriceForm['rates']>, more: Partial<PriceForm> = {}): PriceForm => {
-  const empty = beginForm(null);
+  const empty = beginForm(null, []);
   return { ...empty, rates: { ...empty.rates, ...given }, ...more };
 };
 
@@ -40,4 +41,56 @@ test('the body keeps what was typed, trimmed, and null for what was not', () => 
     cache_write_1h: null,
     reasoning: null,
   });
+});
+
+const RATES = { cache_read: '0.3', cache_write_5m: '3.75', cache_write_1h: '6', reasoning: '15' };
+const WHOLE: PriceView = {
+  version: 'v',
+  from: null,
+  free: false,
+  source: 'catalogue',
+  input: '3',
+  output: '15',
+  ...RATES,
+  audio_input: '40',
+  per_1000_requests: { web_fetch: '0', web_search: '10' },
+  tiers: [{ above: 200_000, ...RATES, input: '6', output: '22.5' }],
+};
+
+test('a price that is set untouched is the one that holds, whole', () => {
+  const begun = beginForm(WHOLE, ['web_search', 'search_low']);
+  const { version, source, ...same } = WHOLE;
+  expect(priceBody(begun)).toEqual(same);
+  expect(begun.fees).toEqual({ web_search: '10', search_low: '', web_fetch: '0' });
+  expect([formErrors(begun, NOW), losses(WHOLE, begun)]).toEqual([{}, []]);
+});
+
+test('what is taken away is told, with what comes of it', () => {
+  const begun = beginForm(WHOLE, []);
+  const less = {
+    ...begun,
+    rates: { ...begun.rates, audio_input: ' ' },
+    tiers: [],
+    fees: { web_fetch: '0', web_search: '' },
+  };
+  expect(losses(WHOLE, less).map((sentence) => sentence.split(' ')[0])).toEqual(['Sound', 'Calls', 'Web']);
+  expect(losses(WHOLE, { ...less, isFree: true })).toEqual([]);
+  const body = priceBody(less);
+  expect([body.audio_input, body.tiers, body.per_1000_requests]).toEqual([undefined, undefined, { web_fetch: '0' }]);
+});
+
+test('fees and tiers are checked by their members', () => {
+  const begun = beginForm(WHOLE, []);
+  const [tier] = begun.tiers;
+  if (tier === undefined) throw new Error('expected a tier');
+  const worse = {
+    ...begun,
+    fees: { web_search: 'x' },
+    tiers: [tier, { above: '200,000', rates: { ...tier.rates, input: '' } }],
+  };
+  expect(Object.keys(formErrors(worse, NOW)).sort()).toEqual([
+    'per_1000_requests.web_search',
+    'tiers.1.above',
+    'tiers.1.input',
+  ]);
 });

@@ -1,58 +1,140 @@
 /** Owns what is typed into the price dialog, and the body that it makes. Prices stay text: no float touches them. */
 import type { Body } from '../../../../gateway/src/console-api/contract.ts';
+import { wholeNumber } from '../../lib/numbers.ts';
 import { parsePrice } from '../../lib/pico.ts';
-import { type PriceView, RATES, type RateName } from './model-facts.ts';
+import { toolWords } from '../../lib/tool-words.ts';
+import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
+
+type PriceBody = Body<'PUT /accounts/{account}/models/{model}/price'>;
+
+/** As typed: US dollars per million tokens; empty where it is as another. */
+export type RateTexts = Readonly<Record<RateName, string>>;
+
+/** Rates for a whole call with more than `above` input tokens. */
+export interface TierForm {
+  /** As typed. */
+  readonly above: string;
+  readonly rates: RateTexts;
+}
 
 export interface PriceForm {
   readonly isFree: boolean;
-  /** As typed: US dollars per million tokens; empty where it is as input or output. */
-  readonly rates: Readonly<Record<RateName, string>>;
+  readonly rates: RateTexts;
+  readonly tiers: readonly TierForm[];
+  /** As typed, by kind of tool: US dollars per 1,000 requests; empty where there is none. */
+  readonly fees: Readonly<Record<string, string>>;
   /** Of a `datetime-local` field; empty: now. */
   readonly from: string;
 }
 
-export function beginForm(price: PriceView | null): PriceForm {
+/** All of the price that holds, so that what is not touched stays. `toolKinds`: those that are offered beside the price's own. */
+export function beginForm(price: PriceView | null, toolKinds: readonly string[]): PriceForm {
+  const fees = price?.per_1000_requests ?? {};
   return {
     isFree: price?.free ?? false,
-    rates: {
-      input: price?.input ?? '',
-      output: price?.output ?? '',
-      cache_read: price?.cache_read ?? '',
-      cache_write_5m: price?.cache_write_5m ?? '',
-      cache_write_1h: price?.cache_write_1h ?? '',
-      reasoning: price?.reasoning ?? '',
-    },
+    rates: beginRates(price),
+    tiers: (price?.tiers ?? []).map((tier) => ({ above: String(tier.above), rates: beginRates(tier) })),
+    fees: { ...Object.fromEntries(toolKinds.map((kind) => [kind, ''])), ...fees },
     from: '',
   };
 }
 
-/** What is wrong with each member, in words; empty: nothing. */
-export function formErrors({ isFree, rates, from }: PriceForm, nowMs: number): Readonly<Record<string, string>> {
-  const errors: Record<string, string> = {};
-  for (const [rate] of isFree ? [] : RATES) {
-    const text = rates[rate].trim();
-    const isNeeded = rate === 'input' || rate === 'output';
-    if (text === '' && isNeeded)
-      errors[rate] = 'Expected US dollars per million tokens, such as 0.25. For nothing, choose “free”.';
-    else if (text !== '' && parsePrice(text) === null) {
-      errors[rate] = `Found “${text}”, expected a number with at most six decimal places, such as 0.25.`;
-    }
+export function beginRates(rates: RatesView | null): RateTexts {
+  return Object.fromEntries(ALL_RATES.map(([rate]) => [rate, rates?.[rate] ?? ''])) as RateTexts;
+}
+
+/** What is wrong, in words, by member: `input`, `tiers.0.above`, `per_1000_requests.web_search`; empty: nothing. */
+export function formErrors(form: PriceForm, nowMs: number): Readonly<Record<string, string>> {
+  const { isFree, rates, tiers, fees, from } = form;
+  const errors: Record<string, string> = isFree ? {} : { ...rateErrors(rates, ''), ...tierErrors(tiers) };
+  for (const [kind, fee] of isFree ? [] : Object.entries(fees)) {
+    if (isTyped(fee) && parsePrice(fee) === null) errors[`per_1000_requests.${kind}`] = noPrice(fee);
   }
   if (from !== '' && !(Date.parse(from) > nowMs))
     errors.from = 'A price cannot begin in the past: calls are charged already. Leave it empty for now.';
   return errors;
 }
 
-export function priceBody({ isFree, rates, from }: PriceForm): Body<'PUT /accounts/{account}/models/{model}/price'> {
-  const rate = (name: RateName) => (isFree || rates[name].trim() === '' ? null : rates[name].trim());
+function rateErrors(rates: RateTexts, path: string): Record<string, string> {
+  const errors: Record<string, string> = {};
+  for (const [rate] of ALL_RATES) {
+    const isNeeded = rate === 'input' || rate === 'output';
+    if (isTyped(rates[rate])) {
+      if (parsePrice(rates[rate]) === null) errors[`${path}${rate}`] = noPrice(rates[rate]);
+    } else if (isNeeded)
+      errors[`${path}${rate}`] = 'Expected US dollars per million tokens, such as 0.25. For nothing, choose “free”.';
+  }
+  return errors;
+}
+
+function tierErrors(tiers: readonly TierForm[]): Record<string, string> {
+  const errors: Record<string, string> = {};
+  let below = 0;
+  for (const [index, { above, rates }] of tiers.entries()) {
+    Object.assign(errors, rateErrors(rates, `tiers.${index}.`));
+    const tokens = /^\d{1,12}$/.test(above.trim()) ? Number(above) : 0;
+    if (tokens <= below) {
+      errors[`tiers.${index}.above`] =
+        `Found “${above.trim()}”, expected a whole number of tokens over ${wholeNumber(below)}.`;
+    } else below = tokens;
+  }
+  return errors;
+}
+
+function noPrice(text: string): string {
+  return `Found “${text.trim()}”, expected a number with at most six decimal places, such as 0.25.`;
+}
+
+function isTyped(text: string): boolean {
+  return text.trim() !== '';
+}
+
+/** What the price has that the form leaves out, and what comes of it, a sentence each: nobody loses a fee unawares. */
+export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: PriceForm): readonly string[] {
+  if (price === null || isFree) return [];
+  const bounds = new Set(tiers.map(({ above }) => Number(above)));
+  return [
+    ...MEDIA_RATES.filter(([rate]) => price[rate] !== undefined && !isTyped(rates[rate])).map(
+      ([, word]) => `${word} has no rate of its own any more: it costs as what it is a part of.`,
+    ),
+    ...(price.tiers ?? [])
+      .filter(({ above }) => !bounds.has(above))
+      .map(
+        ({ above }) =>
+          `Calls with more than ${wholeNumber(above)} tokens of input have no rates of their own any more.`,
+      ),
+    ...Object.keys(price.per_1000_requests ?? {})
+      .filter((kind) => !isTyped(fees[kind] ?? ''))
+      .map((kind) => `${toolWords(kind)} has no fee any more: its requests will be in no bill. Free of charge is 0.`),
+  ];
+}
+
+export function priceBody({ isFree, rates, tiers, fees, from }: PriceForm): PriceBody {
+  const common = { from: from === '' ? null : new Date(from).toISOString(), free: isFree };
+  if (isFree) return { ...common, ...ratesBody(beginRates(null)) };
+  const given = Object.entries(fees).filter(([, fee]) => isTyped(fee));
   return {
-    from: from === '' ? null : new Date(from).toISOString(),
-    free: isFree,
+    ...common,
+    ...ratesBody(rates),
+    ...(tiers.length === 0
+      ? {}
+      : { tiers: tiers.map((tier) => ({ above: Number(tier.above), ...ratesBody(tier.rates) })) }),
+    ...(given.length === 0
+      ? {}
+      : { per_1000_requests: Object.fromEntries(given.map(([kind, fee]) => [kind, fee.trim()])) }),
+  };
+}
+
+function ratesBody(rates: RateTexts) {
+  const rate = (name: RateName) => (isTyped(rates[name]) ? rates[name].trim() : null);
+  const media = MEDIA_RATES.filter(([name]) => isTyped(rates[name])).map(([name]) => [name, rates[name].trim()]);
+  return {
     input: rate('input'),
     output: rate('output'),
     cache_read: rate('cache_read'),
     cache_write_5m: rate('cache_write_5m'),
     cache_write_1h: rate('cache_write_1h'),
     reasoning: rate('reasoning'),
+    ...Object.fromEntries(media),
   };
 }

@@ -75,7 +75,11 @@ export const modelRoutes = {
   'GET /accounts/{account}/models': {
     summary: 'What can be called, by whom, at what price.',
     access: 'models.read',
-    reply: z.object({ models: z.array(modelView) }),
+    reply: z.object({
+      models: z.array(modelView),
+      /** Kinds of tools that upstreams are known to charge for by the request; a price may name others. */
+      tool_kinds: z.array(z.string()),
+    }),
   },
   'GET /accounts/{account}/models/{model}/dry-run': {
     summary: 'Where a call of the model would go, and why; nothing is sent.',
@@ -84,15 +88,20 @@ export const modelRoutes = {
     reply: z.object({ steps: z.array(z.object({ outcome: z.enum(['goes', 'then', 'stops']), text: z.string() })) }),
   },
   'PUT /accounts/{account}/models/{model}/price': {
-    summary: 'Sets a price of a model from a time on.',
+    summary: 'Sets a price of a model from a time on, in the place of the whole price before it.',
     access: 'house.write',
     body: z.strictObject({
       from: time.nullable(),
       free: z.boolean(),
       ...rates,
       per_1000_requests: fees,
+      tiers: z
+        .array(z.strictObject({ above: z.int().min(1), ...rates }))
+        .max(20)
+        .optional(),
     }),
-    reply: priceView,
+    /** `left_out`: members of the price before that this one has not, by their paths: `per_1000_requests.web_search`. */
+    reply: priceView.extend({ left_out: z.array(z.string()) }),
   },
   'GET /accounts/{account}/providers': {
     summary: 'The providers, how they are, and when their credential was tested.',

@@ -1,0 +1,52 @@
+/** Owns the fields of a price's rates, or of one of its tiers. Sound and images are folded away where they have none. */
+import { TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
+import { MEDIA_RATES, RATES, type RateName } from './model-facts.ts';
+import type { RateTexts } from './price-form.ts';
+
+/** Fields of prices beside one another. */
+export const GRID = 'grid grid-cols-2 items-start gap-3 sm:grid-cols-3';
+
+const FALLBACKS: Readonly<Partial<Record<RateName, string>>> = {
+  cache_read: 'As input',
+  cache_write_5m: 'As input',
+  cache_write_1h: 'As the 5 min write',
+  reasoning: 'As output',
+  audio_input: 'As input',
+  audio_cache_read: 'As cache read',
+  audio_output: 'As output',
+  image_input: 'As input',
+  image_output: 'As output',
+};
+
+interface RateFieldsProps {
+  readonly rates: RateTexts;
+  readonly errorOf: (rate: RateName) => string | null;
+  readonly onChange: (rates: RateTexts) => void;
+}
+
+export function RateFields({ rates, errorOf, onChange }: RateFieldsProps) {
+  const field = ([rate, word]: readonly [RateName, string]) => (
+    <TextField
+      key={rate}
+      label={word}
+      inputMode="decimal"
+      placeholder={FALLBACKS[rate] ?? '0.25'}
+      value={rates[rate]}
+      error={errorOf(rate)}
+      onChange={(event) => onChange({ ...rates, [rate]: event.target.value })}
+    />
+  );
+  return (
+    <>
+      <div className={GRID}>{RATES.map(field)}</div>
+      <Fold
+        title="Sound and images"
+        opens={MEDIA_RATES.some(([rate]) => rates[rate] !== '')}
+        mustShow={MEDIA_RATES.some(([rate]) => errorOf(rate) !== null)}
+      >
+        <div className={GRID}>{MEDIA_RATES.map(field)}</div>
+      </Fold>
+    </>
+  );
+}
