@@ -25,6 +25,8 @@ interface TableProps<Row> {
   readonly sorting?: Sorting | null;
   /** Pixels of a row; default: one line. Rows of two lines are 43. */
   readonly rowPx?: number;
+  /** Columns, each with its width, keep them whichever rows are drawn; what does not fit is cut. */
+  readonly fixed?: boolean;
   /** A last line that stays in sight and is not sorted: the sums. */
   readonly totals?: Row;
   /** Under the last row: "Load more". */
@@ -44,6 +46,7 @@ export function Table<Row>({
   openKey = null,
   sorting = null,
   rowPx = ROW_PX,
+  fixed = false,
   totals,
   foot,
 }: TableProps<Row>) {
@@ -78,7 +81,7 @@ export function Table<Row>({
       <table
         aria-label={label}
         aria-rowcount={sorted.length + 1}
-        className="w-full border-separate border-spacing-0 text-left"
+        className={classNames('w-full border-separate border-spacing-0 text-left', fixed && 'table-fixed')}
       >
         <thead>
           <tr>

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import {
   contextText,
   findModels,
+  foundText,
   type ModelView,
   type PriceView,
   rateOrder,
@@ -41,6 +42,14 @@ const model = (name: string, given: Partial<ModelView> = {}): ModelView => ({
 
 test('contexts in round numbers', () => {
   expect([null, 512, 8_192, 200_000, 1_048_576].map(contextText)).toEqual(['–', '512', '8.2K', '200K', '1.05M']);
+});
+
+test('how many were found, and of how many', () => {
+  expect([foundText(308, 308), foundText(12, 1_308), foundText(1, 1)]).toEqual([
+    '308 models',
+    '12 of 1,308 models',
+    '1 model',
+  ]);
 });
 
 test('a price is a rate, free, or missing', () => {

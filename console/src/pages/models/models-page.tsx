@@ -15,7 +15,15 @@ import { CONTROL } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { contextText, findModels, type ModelView, type RateName, rateOrder, rateText } from './model-facts.ts';
+import {
+  contextText,
+  findModels,
+  foundText,
+  type ModelView,
+  type RateName,
+  rateOrder,
+  rateText,
+} from './model-facts.ts';
 import { ModelSheet } from './model-sheet.tsx';
 
 const PROTOCOL_WORDS = { chat: 'Chat', messages: 'Messages' } as const;
@@ -29,9 +37,10 @@ const COLUMNS: readonly Column<ModelView>[] = [
   {
     id: 'name',
     head: 'Model',
+    width: 220,
     sortBy: ({ name }) => name,
     cell: ({ name, aliases }) => (
-      <span className="flex items-center gap-2 max-md:max-w-40">
+      <span className="flex items-center gap-2">
         <span className="truncate font-medium" title={name}>
           {name}
         </span>
@@ -47,39 +56,48 @@ const COLUMNS: readonly Column<ModelView>[] = [
   {
     id: 'provider',
     head: 'Answered by',
+    width: 110,
     wideOnly: true,
     sortBy: ({ targets }) => targets[0]?.provider ?? '',
-    cell: ({ targets }) => targets.map(({ provider }) => provider).join(', then '),
+    cell: ({ targets }) => {
+      const text = targets.map(({ provider }) => provider).join(', then ');
+      return <span title={text}>{text}</span>;
+    },
   },
   {
     id: 'protocols',
     head: 'Protocols',
+    width: 132,
     wideOnly: true,
     cell: ({ protocols }) => protocols.map((one) => PROTOCOL_WORDS[one]).join(', '),
   },
   {
     id: 'capabilities',
     head: 'Capabilities',
+    width: 220,
     wideOnly: true,
     cell: ({ capabilities }) => (
-      <span className="flex gap-1">
-        {capabilities.slice(0, 3).map((one) => (
+      <span className="flex gap-1" title={capabilities.join('\n').replaceAll('_', ' ')}>
+        {capabilities.slice(0, 2).map((one) => (
           <Badge key={one}>{one.replaceAll('_', ' ')}</Badge>
         ))}
-        {capabilities.length > 3 && <Badge>+{capabilities.length - 3}</Badge>}
+        {capabilities.length > 2 && <Badge>+{capabilities.length - 2}</Badge>}
       </span>
     ),
   },
   {
     id: 'context',
     head: 'Context, tokens',
+    width: 120,
     align: 'right',
+    wideOnly: true,
     sortBy: ({ context_tokens: tokens }) => tokens ?? 0,
     cell: ({ context_tokens: tokens }) => contextText(tokens),
   },
   {
     id: 'input',
     head: 'Input, USD/M',
+    width: 108,
     align: 'right',
     sortBy: ({ price }) => rateOrder(price, 'input'),
     cell: (model) => <Rate model={model} rate="input" />,
@@ -87,11 +105,19 @@ const COLUMNS: readonly Column<ModelView>[] = [
   {
     id: 'output',
     head: 'Output, USD/M',
+    width: 120,
     align: 'right',
     sortBy: ({ price }) => rateOrder(price, 'output'),
     cell: (model) => <Rate model={model} rate="output" />,
   },
-  { id: 'keys', head: 'Keys', align: 'right', sortBy: ({ keys }) => keys, cell: ({ keys }) => wholeNumber(keys) },
+  {
+    id: 'keys',
+    head: 'Keys',
+    width: 64,
+    align: 'right',
+    sortBy: ({ keys }) => keys,
+    cell: ({ keys }) => wholeNumber(keys),
+  },
 ];
 
 export default function ModelsPage() {
@@ -106,17 +132,24 @@ export default function ModelsPage() {
       title="Models"
       lead="What can be called here, who answers, at what price, and how many keys of this account may."
       filters={
-        <div className="relative w-full sm:w-80">
-          <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
-          <input
-            type="search"
-            aria-label="Name, provider or capability"
-            placeholder="Name, provider or capability"
-            className={`${CONTROL} pl-8`}
-            value={text}
-            onChange={(event) => change({ q: event.target.value })}
-          />
-        </div>
+        <>
+          <div className="relative w-full sm:w-80">
+            <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
+            <input
+              type="search"
+              aria-label="Name, provider or capability"
+              placeholder="Name, provider or capability"
+              className={`${CONTROL} pl-8`}
+              value={text}
+              onChange={(event) => change({ q: event.target.value })}
+            />
+          </div>
+          {data !== undefined && (
+            <p role="status" className="figures self-center text-ink-2">
+              {foundText(found.length, data.models.length)}
+            </p>
+          )}
+        </>
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
@@ -151,6 +184,7 @@ export default function ModelsPage() {
         <Table
           label="Models"
           columns={COLUMNS}
+          fixed
           rows={found}
           rowKey={({ name }) => name}
           onOpen={({ name }) => change({ model: name })}

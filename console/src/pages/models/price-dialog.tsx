@@ -121,11 +121,11 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
           onChange={(event) => setForm({ ...form, from: event.target.value })}
         />
         {lost.length > 0 && (
-          <ul role="status" className="flex flex-col gap-1 text-amber">
+          <div role="status" className="flex flex-col gap-1 text-amber">
             {lost.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
+              <p key={sentence}>{sentence}</p>
             ))}
-          </ul>
+          </div>
         )}
         {set.error !== null && <ErrorNote error={set.error} />}
         <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
