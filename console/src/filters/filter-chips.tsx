@@ -4,7 +4,8 @@ import { useId, useState } from 'react';
 import { useFilters } from '../lib/search.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { SelectField, TextField } from '../ui/field.tsx';
+import { CheckField, SelectField, TextField } from '../ui/field.tsx';
+import { filterChange, readWithout } from './without.ts';
 
 export interface FilterKind {
   /** Its member in the address. */
@@ -14,23 +15,28 @@ export interface FilterKind {
   readonly known?: readonly (readonly [value: string, label: string | null])[];
   /** What it can be, where nothing else is allowed. */
   readonly only?: readonly (readonly [value: string, label: string])[];
+  /** What calls without one are called; left out: every call has one. */
+  readonly none?: string;
 }
 
 export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }) {
   const [search, change] = useFilters();
   const [open, setOpen] = useState(false);
-  const set = kinds.filter(({ name }) => search[name] !== undefined);
+  const without = readWithout(search);
+  const set = kinds.filter(
+    ({ name, none }) => search[name] !== undefined || (none !== undefined && without.includes(name)),
+  );
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-2">
       {set.map((kind) => (
         <button
           key={kind.name}
           type="button"
-          onClick={() => change({ [kind.name]: undefined })}
+          onClick={() => change(filterChange(search, kind.name, undefined))}
           className="group inline-flex h-8 max-w-full items-center gap-1.5 rounded-md border border-accent/40 bg-accent-soft pr-2 pl-2.5 text-accent-strong hover:border-accent"
         >
           <span>{kind.word}</span>
-          <span className="max-w-48 truncate font-medium">{labelOf(kind, search[kind.name] ?? '')}</span>
+          <span className="max-w-48 truncate font-medium">{labelOf(kind, search[kind.name])}</span>
           <span className="sr-only">, take this filter away</span>
           <X size={13} aria-hidden="true" className="shrink-0" />
         </button>
@@ -43,7 +49,8 @@ export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }
   );
 }
 
-function labelOf(kind: FilterKind, value: string): string {
+function labelOf(kind: FilterKind, value: string | undefined): string {
+  if (value === undefined) return kind.none ?? '';
   return [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
 }
 
@@ -53,10 +60,13 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
   const [name, setName] = useState(kinds[0]?.name ?? '');
   const kind = kinds.find((one) => one.name === name);
   const [value, setValue] = useState(search[name] ?? '');
+  const [isNone, setNone] = useState(readWithout(search).includes(name));
   const asked = value.trim() === '' ? (kind?.only?.[0]?.[0] ?? '') : value.trim();
+  const wantsNone = kind?.none !== undefined && isNone;
+  const canApply = wantsNone || asked !== '';
   const apply = () => {
-    if (asked === '') return;
-    change({ [name]: asked });
+    if (!canApply) return;
+    change(filterChange(search, name, wantsNone ? null : asked));
     onClose();
   };
   return (
@@ -66,7 +76,7 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" disabled={asked === ''} onClick={apply}>
+          <Button kind="primary" disabled={!canApply} onClick={apply}>
             Set filter
           </Button>
         </>
@@ -85,6 +95,7 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
           onChange={(event) => {
             setName(event.target.value);
             setValue(search[event.target.value] ?? '');
+            setNone(readWithout(search).includes(event.target.value));
           }}
         >
           {kinds.map((one) => (
@@ -99,6 +110,7 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
               label="Is"
               value={value}
               list={list}
+              disabled={wantsNone}
               autoComplete="off"
               onChange={(event) => setValue(event.target.value)}
             />
@@ -118,6 +130,14 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
               </option>
             ))}
           </SelectField>
+        )}
+        {kind?.none !== undefined && (
+          <CheckField
+            label={`Only calls that have none${kind.none === 'none' ? '' : ` (${kind.none})`}`}
+            className="sm:col-span-2"
+            checked={isNone}
+            onChange={(event) => setNone(event.target.checked)}
+          />
         )}
         <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
       </form>

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import type { LogQuestion } from '../store/usage-port.ts';
+import { EVERY_CALL } from './call-condition.ts';
 import { callLines } from './call-lines.ts';
-import { EVERY_CALL } from './usage.ts';
 
 test('pages are asked for until there is none more, short and empty ones too', async () => {
   const pages = [1_000, 0, ...Array.from({ length: 120 }, () => 1_000), 7];

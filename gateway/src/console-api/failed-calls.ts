@@ -1,8 +1,8 @@
 /** Owns finding the newest calls of a key that failed, as the usage page counts errors: not those that their caller left. */
 import type { CallRecord, StoredKey } from '../store/ports.ts';
 import type { CallOutcome, LogPage, UsageReader } from '../store/usage-port.ts';
+import { EVERY_CALL } from './call-condition.ts';
 import { orRefuse } from './read-refusal.ts';
-import { EVERY_CALL } from './usage.ts';
 import { PAGE_MS_MAX } from './usage-parts.ts';
 
 interface FailedQuestion {

@@ -1,10 +1,11 @@
 /** Owns the overview: what an account spent and how it goes, in one request. */
 import type { UsageQuestion, UsageSums } from '../store/usage-port.ts';
 import type { Tenancy } from './actor.ts';
+import { EVERY_CALL } from './call-condition.ts';
 import type { Reply } from './contract.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
-import { EVERY_CALL, tenantOf } from './usage.ts';
+import { tenantOf } from './usage.ts';
 import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
 import { cutRange } from './usage-range.ts';
 import { renderBuckets, renderSums } from './usage-view.ts';

@@ -1,6 +1,8 @@
 /** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
 import { renderCallRecord } from '../billing/render-call-record.ts';
-import type { CallCondition, LogQuestion, UsageReader } from '../store/usage-port.ts';
+import type { UsageReader } from '../store/usage-port.ts';
+import type { Tenancy } from './actor.ts';
+import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
 import { callCost } from './call-cost.ts';
 import { callLines } from './call-lines.ts';
@@ -9,7 +11,7 @@ import type { ReadQuery } from './contract.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
 import { tenantOf } from './usage.ts';
-import { PAGE_MS_MAX } from './usage-parts.ts';
+import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
 import { parseRange } from './usage-range.ts';
 
 type LogRoute =
@@ -18,10 +20,9 @@ type LogRoute =
   | 'GET /accounts/{account}/logs/{request}';
 type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
 
-export interface LogParts {
+export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs'> {
   readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
   readonly contentOf: ContentOf;
-  nowMs(): number;
 }
 
 /**
@@ -30,12 +31,18 @@ export interface LogParts {
  */
 const TAIL_OVERLAP_MS = 2_000;
 
-export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<LogRoute> {
+export function logHandlers(parts: LogParts): Handlers<LogRoute> {
+  const { usage, contentOf } = parts;
   return {
     'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
-      const askedMs = nowMs();
+      const askedMs = parts.nowMs();
       const { before, after, limit } = query;
-      const common = { tenant: tenantOf(tenancy), ...choiceOf(query), limit, timeMsMax: PAGE_MS_MAX };
+      const common = {
+        tenant: tenantOf(tenancy),
+        ...(await choiceOf(parts, tenancy, query)),
+        limit,
+        timeMsMax: PAGE_MS_MAX,
+      };
       if (after !== undefined) {
         const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
         const last = found.at(-1);
@@ -77,8 +84,8 @@ export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<Log
       name: 'calls.csv',
       lines: callLines(usage, {
         tenant: tenantOf(tenancy),
-        ...choiceOf(query),
-        ...rangeOf(query, nowMs()),
+        ...(await choiceOf(parts, tenancy, query)),
+        ...rangeOf(query, parts.nowMs()),
         idPrefix: prefixOf(query.q),
         timeMsMax: PAGE_MS_MAX,
       }),
@@ -111,20 +118,10 @@ export function logHandlers({ usage, contentOf, nowMs }: LogParts): Handlers<Log
   };
 }
 
-function choiceOf(asked: Asked): { condition: CallCondition; outcome: LogQuestion['outcome'] } {
-  const { model, provider, key, workspace, end_user, session, protocol, outcome } = asked;
-  return {
-    condition: {
-      model: model ?? null,
-      provider: provider ?? null,
-      keys: key === undefined ? null : [key],
-      workspace: workspace ?? null,
-      end_user: end_user ?? null,
-      session: session ?? null,
-      protocol: protocol ?? null,
-    },
-    outcome: outcome ?? null,
-  };
+/** Names are asked for only where a member is. */
+async function choiceOf({ labelsOf }: LogParts, { account }: Tenancy, asked: Asked) {
+  const owners = asksMember(asked) ? (await labelsOf(account)).owners : new Map<string, string>();
+  return { condition: conditionOf(asked, owners), outcome: asked.outcome ?? null };
 }
 
 function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; toMs: number } {

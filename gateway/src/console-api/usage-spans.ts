@@ -1,7 +1,7 @@
 /** Owns what keys or workspaces came to in spans of time, as the usage page has it. Knows no page. */
 import type { UsageReader, UsageSums } from '../store/usage-port.ts';
+import { EVERY_CALL } from './call-condition.ts';
 import { orRefuse } from './read-refusal.ts';
-import { EVERY_CALL } from './usage.ts';
 import { PAGE_MS_MAX } from './usage-parts.ts';
 
 export interface SpansQuestion {

@@ -129,6 +129,40 @@ describe('the same money', () => {
   });
 });
 
+test.each(['model', 'provider', 'end_user', 'session', 'member'] as const)(
+  'calls without %s are the same in usage, its groups, its file, the list and its file',
+  async (name) => {
+    const ownOf = (call: (typeof rig.calls)[number]) =>
+      name === 'member' ? (call.key_id === 'key_default_1' ? 'usr_ann' : null) : call[name];
+    const without = rig.calls.filter((call) => call.account === 'default' && ownOf(call) === null);
+    const query = `${RANGE}&without=${name}`;
+    const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${query}&by=workspace`));
+    expect(usage.total).toMatchObject({ requests: without.length, cost_nano_usd: costOf(without) });
+    const whole = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=${name}`));
+    const group = whole.groups.find(({ values: [value] }) => value === null)?.sums;
+    expect([group?.requests ?? 0, group?.cost_nano_usd ?? '0']).toEqual([without.length, costOf(without)]);
+    const sums = await csv(await rig.get(`/accounts/default/usage.csv?${query}&by=workspace`));
+    const calls = await csv(await rig.get(`/accounts/default/logs.csv?${query}`));
+    expect([sumOf(sums, 'cost_nano_usd'), sumOf(calls, 'cost_nano_usd')]).toEqual([costOf(without), costOf(without)]);
+    const list = await json<Logs>(await rig.get(`/accounts/default/logs?limit=200&${query}`));
+    expect(list.calls.map(({ request_id }) => request_id)).toEqual(
+      without
+        .map(({ request_id }) => request_id)
+        .toReversed()
+        .slice(0, 200),
+    );
+  },
+  20_000,
+);
+
+test('a member’s calls are those of his keys, in the list too', async () => {
+  const own = rig.calls.filter(({ key_id }) => key_id === 'key_default_1');
+  const lines = await csv(await rig.get(`/accounts/default/logs.csv?${RANGE}&member=usr_ann`));
+  expect([lines.length, sumOf(lines, 'cost_nano_usd')]).toEqual([own.length, costOf(own)]);
+  const none = await csv(await rig.get(`/accounts/default/logs.csv?${RANGE}&key=key_default_1&without=member`));
+  expect(none).toEqual([]);
+});
+
 describe('nobody sees another’s calls', () => {
   test('of another account', async () => {
     const own = rig.calls.filter(({ account }) => account === 'acme');
@@ -187,6 +221,8 @@ test.each([
   [`/usage?from=${iso(NOW_MS)}&to=${iso(START_MS)}`, 400, 'expected a later time'],
   [`/usage?${RANGE}&step=minute`, 400, 'choose a shorter range, or step=hour'],
   [`/usage?${RANGE}&by=model,model`, 400, 'found model twice'],
+  [`/usage?${RANGE}&without=model&model=m`, 400, 'found model beside model=m'],
+  [`/logs?without=key`, 400, 'without'],
   [`/usage?${RANGE}&by=session,model`, 400, 'over 7 days at most, found 20'],
   ['/logs?after=soon', 400, 'expected what newest said'],
   ['/logs/req_none', 404, 'look in its logs'],

@@ -1,7 +1,8 @@
 /** Owns the usage page: sums by up to two dimensions, the same as a file, and the proof that they equal the ledger. */
 import { windowAt } from '../admission/window.ts';
-import type { CallCondition, UsageAnswer, UsageQuestion, UsageTenant } from '../store/usage-port.ts';
+import type { UsageAnswer, UsageQuestion, UsageTenant } from '../store/usage-port.ts';
 import type { Tenancy } from './actor.ts';
+import { conditionOf, EVERY_CALL } from './call-condition.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { ReadQuery, Reply } from './contract.ts';
 import { csvLine } from './csv.ts';
@@ -26,16 +27,6 @@ const PROOF_MS_MAX = 10_000;
 export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
   return { account, workspaces };
 }
-
-export const EVERY_CALL: CallCondition = {
-  model: null,
-  provider: null,
-  keys: null,
-  workspace: null,
-  end_user: null,
-  session: null,
-  protocol: null,
-};
 
 export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
   return {
@@ -122,24 +113,17 @@ function latenciesFor(metric: Asked['metric']): UsageQuestion['latencies'] {
   return metric === undefined || metric === 'latency' || metric === 'ttfb' ? 'buckets' : 'sums';
 }
 
-/** A member stands for his keys. */
-function conditionOf(asked: Asked, owners: ReadonlyMap<string, string>): CallCondition {
-  const { model, provider, key, member, workspace, end_user, session, protocol } = asked;
-  const owned =
-    member === undefined ? null : [...owners].filter(([, owner]) => owner === member).map(([owned]) => owned);
-  const keys = key === undefined ? owned : owned === null || owned.includes(key) ? [key] : [];
-  return {
-    model: model ?? null,
-    provider: provider ?? null,
-    keys,
-    workspace: workspace ?? null,
-    end_user: end_user ?? null,
-    session: session ?? null,
-    protocol: protocol ?? null,
-  };
-}
-
-const FILTERS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
+const FILTERS = [
+  'model',
+  'provider',
+  'key',
+  'member',
+  'workspace',
+  'end_user',
+  'session',
+  'protocol',
+  'without',
+] as const;
 
 /** Of the whole account only: its budget says nothing of a part of it. */
 async function readForecast(parts: UsageParts, tenancy: Tenancy, asked: Asked): Promise<UsageReply['forecast']> {

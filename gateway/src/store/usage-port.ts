@@ -31,11 +31,14 @@ export interface UsageTenant {
   readonly workspaces: readonly string[] | null;
 }
 
-/** Null: any. */
+/** Of calls that have no such value: no id and no name is empty. */
+export const NONE = '';
+
+/** Null: any; NONE: calls that have none. */
 export interface CallCondition {
   readonly model: string | null;
   readonly provider: string | null;
-  readonly keys: readonly string[] | null;
+  readonly keys: readonly string[] | { readonly except: readonly string[] } | null;
   readonly workspace: string | null;
   readonly end_user: string | null;
   readonly session: string | null;

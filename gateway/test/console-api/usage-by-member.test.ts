@@ -83,3 +83,12 @@ test('a member as a filter is his keys, and somebody without a key has no calls'
   expect([total.requests, groups.length]).toEqual([2, 1]);
   expect((await readUsage('by=model&member=nobody')).total.requests).toBe(0);
 });
+
+test('calls of the command line alone, as sums and as a list', async () => {
+  const { total, groups } = await readUsage('by=key&without=member');
+  expect([total.requests, groups.map(({ labels: [name] }) => name)]).toEqual([3, ['of the command line']]);
+  const list: Reply<'GET /accounts/{account}/logs'> = await must(
+    owner.ask(`GET /accounts/default/logs?${RANGE}&without=member`),
+  );
+  expect(list.calls.map(({ key_name }) => key_name)).toEqual(Array(3).fill('of the command line'));
+});

@@ -24,3 +24,9 @@ test('isFiltered knows filters from the rest of the address', () => {
     true,
   ]);
 });
+
+test('calls without an end user or a member are asked for, without an outcome there are none', () => {
+  const search = { without: 'end_user,outcome,member' };
+  expect(logQuery(search, readRange({}, '24h', NOW))).toMatchObject({ without: 'end_user,member' });
+  expect(isFiltered(search)).toBe(true);
+});

@@ -1,6 +1,7 @@
 /** Owns what the address of the logs page asks for. */
 import type { Query } from '../../../../gateway/src/console-api/contract.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
+import { readWithout, withoutQuery } from '../../filters/without.ts';
 
 const OUTCOMES = [
   ['ok', 'Answered'],
@@ -14,15 +15,18 @@ const PROTOCOLS = [
 ] as const;
 
 export const LOG_FILTERS = [
-  { name: 'model', word: 'Model' },
-  { name: 'provider', word: 'Provider' },
+  { name: 'model', word: 'Model', none: 'none' },
+  { name: 'provider', word: 'Provider', none: 'none' },
   { name: 'key', word: 'Key' },
+  { name: 'member', word: 'Member', none: 'command line' },
   { name: 'workspace', word: 'Workspace' },
-  { name: 'end_user', word: 'End user' },
-  { name: 'session', word: 'Session' },
+  { name: 'end_user', word: 'End user', none: 'none' },
+  { name: 'session', word: 'Session', none: 'none' },
   { name: 'protocol', word: 'Protocol', only: PROTOCOLS },
   { name: 'outcome', word: 'Outcome', only: OUTCOMES },
 ] as const;
+
+const CAN_BE_NONE = LOG_FILTERS.flatMap((filter) => ('none' in filter ? [filter.name] : []));
 
 export type LogQuery = Query<'GET /accounts/{account}/logs.csv'>;
 type Search = Readonly<Record<string, string>>;
@@ -40,9 +44,14 @@ export function logQuery(search: Search, range: TimeRange): LogQuery {
     ...(range.preset === null ? { to: range.to } : {}),
     ...(q === '' ? {} : { q }),
     ...Object.fromEntries(set.map(({ name }) => [name, search[name]])),
+    ...withoutQuery(search, CAN_BE_NONE),
   };
 }
 
 export function isFiltered(search: Search): boolean {
-  return search.q !== undefined || LOG_FILTERS.some(({ name }) => search[name] !== undefined);
+  return (
+    search.q !== undefined ||
+    readWithout(search).length > 0 ||
+    LOG_FILTERS.some(({ name }) => search[name] !== undefined)
+  );
 }

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_WORDS, readRange } from '../../filters/time-range.ts';
+import { clearFilters } from '../../filters/without.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -147,13 +148,15 @@ function Waiting() {
 
 function NoCalls({ span, isLive }: { readonly span: string; readonly isLive: boolean }) {
   const [search, change] = useFilters();
-  const clear = { q: undefined, ...Object.fromEntries(LOG_FILTERS.map(({ name }) => [name, undefined])) };
   if (isFiltered(search)) {
     return (
       <Empty
         title={`No such calls in ${span}`}
         action={
-          <Button kind="primary" onClick={() => change(clear)}>
+          <Button
+            kind="primary"
+            onClick={() => change({ q: undefined, ...clearFilters(LOG_FILTERS.map(({ name }) => name)) })}
+          >
             Take the filters away
           </Button>
         }

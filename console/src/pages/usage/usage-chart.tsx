@@ -76,13 +76,15 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
 function Selection({ times, onClear }: { readonly times: { from: string; to: string }; readonly onClear: () => void }) {
   const [search, change] = useFilters();
   const account = useAccount();
-  // The logs have no filter by member; what they cannot keep is not carried over.
-  const { member: _, ...filters } = filtersOf(search);
   return (
     <div role="status" className="flex flex-wrap items-center gap-2">
       <span className="mr-1 font-medium">{rangeText(times)}</span>
       {account.may('logs.read') && (
-        <Link to="/app/logs/{-$request}" search={{ ...filters, ...times }} className={buttonClasses('primary')}>
+        <Link
+          to="/app/logs/{-$request}"
+          search={{ ...filtersOf(search), ...times }}
+          className={buttonClasses('primary')}
+        >
           Show these calls
         </Link>
       )}

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { FilterChips } from '../../filters/filter-chips.tsx';
 import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_WORDS } from '../../filters/time-range.ts';
+import { clearFilters } from '../../filters/without.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
@@ -26,6 +27,8 @@ import {
   DIMENSION_WORDS,
   type Dimension,
   filtersOf,
+  NONE_WORDS,
+  pickedFilters,
   readMetric,
   readWishes,
   type UsageWishes,
@@ -62,7 +65,7 @@ export default function UsagePage() {
     { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
   );
   const csv = addressOf('GET /accounts/{account}/usage.csv', { path: { account }, query }).url;
-  const pick = (group: UsageGroup) => change(pickedFilters(wishes.by, group));
+  const pick = (group: UsageGroup) => change(pickedFilters(search, wishes.by, group));
   return (
     <Page
       title="Usage"
@@ -82,6 +85,7 @@ export default function UsagePage() {
             kinds={DIMENSION_NAMES.map((name) => ({
               name,
               word: DIMENSION_WORDS[name],
+              ...(NONE_WORDS[name] === undefined ? {} : { none: NONE_WORDS[name] }),
               ...(name === 'protocol' ? { only: PROTOCOLS } : { known: knownValues(usage.data, wishes.by, name) }),
             }))}
           />
@@ -128,11 +132,6 @@ const PROTOCOLS = [
   ['chat', 'Chat completions'],
   ['messages', 'Messages'],
 ] as const;
-
-/** A call without the dimension cannot be asked for: such a value sets no filter. */
-function pickedFilters(by: UsageWishes['by'], group: UsageGroup): Readonly<Record<string, string | undefined>> {
-  return Object.fromEntries(by.map((name, at) => [name, group.values[at] ?? undefined]));
-}
 
 function knownValues(reply: UsageReply | undefined, by: UsageWishes['by'], name: Dimension) {
   const at = by.indexOf(name as never);
@@ -252,13 +251,12 @@ function Waiting() {
 function NoUsage({ wishes, isFiltered }: { readonly wishes: UsageWishes; readonly isFiltered: boolean }) {
   const [, change] = useFilters();
   const span = wishes.range.preset === null ? 'this range' : `the ${PRESET_WORDS[wishes.range.preset]}`;
-  const clear = Object.fromEntries(DIMENSION_NAMES.map((name) => [name, undefined]));
   return (
     <Empty
       title={`No calls in ${span}`}
       action={
         isFiltered ? (
-          <Button kind="primary" onClick={() => change(clear)}>
+          <Button kind="primary" onClick={() => change(clearFilters(DIMENSION_NAMES))}>
             Take the filters away
           </Button>
         ) : (

@@ -1,6 +1,6 @@
 /** Shows what an address of the usage page asks for. */
 import { describe, expect, test } from 'bun:test';
-import { filtersOf, readWishes, usageQuery } from './usage-wishes.ts';
+import { filtersOf, pickedFilters, readWishes, usageQuery } from './usage-wishes.ts';
 
 const NOW = Date.parse('2026-11-21T14:03:11Z');
 
@@ -29,4 +29,16 @@ test('only dimensions are filters, and a protocol is one of two', () => {
 test('the query names dimensions by commas', () => {
   const search = { by: 'key', and: 'model', workspace: 'w' };
   expect(usageQuery(readWishes(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
+});
+
+test('a group is picked by its values, and by what it has none of', () => {
+  const search = { without: 'session', model: 'm' };
+  const picked = pickedFilters(search, ['member', 'end_user'], { values: [null, null] });
+  expect(picked).toEqual({ member: undefined, end_user: undefined, without: 'session,member,end_user' });
+  expect(pickedFilters(search, ['session', 'model'], { values: ['s', null] })).toEqual({
+    session: 's',
+    model: undefined,
+    without: 'model',
+  });
+  expect(filtersOf({ ...search, without: 'session,member,key' })).toEqual({ model: 'm', without: 'session,member' });
 });

@@ -1,7 +1,8 @@
 /** Owns what the address of the usage page asks for, read with its defaults, and the request that it makes. */
 import type { Query } from '../../../../gateway/src/console-api/contract.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
-import { METRIC_NAMES, type MetricName, type Percentile } from './metrics.ts';
+import { filterChange, withoutQuery } from '../../filters/without.ts';
+import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup } from './metrics.ts';
 
 export const DIMENSION_WORDS = {
   model: 'Model',
@@ -13,6 +14,14 @@ export const DIMENSION_WORDS = {
   session: 'Session',
   protocol: 'Protocol',
 } as const;
+/** What calls without one are called, of those that calls can be without. */
+export const NONE_WORDS: Readonly<Partial<Record<keyof typeof DIMENSION_WORDS, string>>> = {
+  model: 'none',
+  provider: 'none',
+  member: 'command line',
+  end_user: 'none',
+  session: 'none',
+};
 export type Dimension = keyof typeof DIMENSION_WORDS;
 export const DIMENSION_NAMES = Object.keys(DIMENSION_WORDS) as readonly Dimension[];
 
@@ -47,11 +56,27 @@ export function readWishes(search: Search, nowMs: number): UsageWishes {
 }
 
 /** The filters of the address, less the range. */
-export function filtersOf(search: Search): Readonly<Partial<Record<Dimension, string>>> {
+export function filtersOf(search: Search): Readonly<Partial<Record<Dimension | 'without', string>>> {
   const set = DIMENSION_NAMES.filter(
     (name) => search[name] !== undefined && (name !== 'protocol' || isProtocol(search[name])),
   );
-  return Object.fromEntries(set.map((name) => [name, search[name]]));
+  return {
+    ...Object.fromEntries(set.map((name) => [name, search[name]])),
+    ...withoutQuery(search, Object.keys(NONE_WORDS)),
+  };
+}
+
+/** The changes to the address that leave only the calls of a group, those that have none of a dimension too. */
+export function pickedFilters(
+  search: Search,
+  by: UsageWishes['by'],
+  { values }: Pick<UsageGroup, 'values'>,
+): Readonly<Record<string, string | undefined>> {
+  let changes: Record<string, string | undefined> = {};
+  for (const [at, name] of by.entries()) {
+    changes = { ...changes, ...filterChange({ ...search, ...changes }, name, values[at] ?? null) };
+  }
+  return changes;
 }
 
 function isProtocol(text: string | undefined): boolean {

@@ -1,6 +1,6 @@
 /** Owns the routes about single calls: the list, its live tail and file, and one call whole. */
 import { z } from 'zod';
-import { cursor, id, nanoUsd, type RouteTable, time } from './row.ts';
+import { cursor, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const usage = z.object({
   input: z.int(),
@@ -64,10 +64,13 @@ const filters = {
   model: z.string().max(256).optional(),
   provider: z.string().max(128).optional(),
   key: id.optional(),
+  /** Who made the key. */
+  member: id.optional(),
   workspace: id.optional(),
   end_user: z.string().max(64).optional(),
   session: z.string().max(256).optional(),
   protocol: z.enum(['chat', 'messages']).optional(),
+  without,
   outcome: z.enum(['ok', 'client_error', 'server_error', 'cancelled']).optional(),
 };
 

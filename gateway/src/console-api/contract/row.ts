@@ -33,6 +33,12 @@ export type RouteTable = Readonly<Record<RouteKey, RouteRow>>;
 export const nanoUsd = z.string().regex(/^-?\d{1,19}$/, 'nano-USD as a decimal text');
 /** US dollars as a decimal text with up to nine places, as people type it. */
 export const usd = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'US dollars as a decimal text, such as 12.50');
+/** Of what calls have none, by commas: no model where none could be read, no member where nobody of them made the key. */
+export const without = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(['model', 'provider', 'member', 'end_user', 'session'])).min(1))
+  .optional();
 /** ISO 8601 in UTC. */
 export const time = z.iso.datetime();
 export const id = z.string().min(1).max(128);

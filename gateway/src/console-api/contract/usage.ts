@@ -1,6 +1,6 @@
 /** Owns the routes about usage: the home page's overview, the usage page, its file, and the proof that it equals the ledger. */
 import { z } from 'zod';
-import { id, nanoUsd, type RouteTable, time } from './row.ts';
+import { id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
 const METRICS = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttfb', 'cache_savings'] as const;
@@ -42,6 +42,7 @@ const filters = {
   end_user: z.string().max(64).optional(),
   session: z.string().max(256).optional(),
   protocol: z.enum(['chat', 'messages']).optional(),
+  without,
 };
 
 /** One or two dimensions, by commas. */

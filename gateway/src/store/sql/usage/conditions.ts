@@ -1,5 +1,5 @@
 /** Owns the SQL of whose and which calls are asked for, over records and over series. Values go as parameters, never as text. */
-import type { CallCondition, CallOutcome, UsageTenant } from '../../usage-port.ts';
+import { type CallCondition, type CallOutcome, NONE, type UsageTenant } from '../../usage-port.ts';
 import { OUTCOME_SQL } from './call-outcome.ts';
 import type { SeriesKind } from './usage-series.ts';
 
@@ -40,18 +40,21 @@ export function seriesCondition(kind: SeriesKind, tenant: UsageTenant, condition
 function commonCondition(account: string, tenant: UsageTenant, condition: CallCondition): Condition {
   const sql = [`${account} = ?`];
   const parameters: Parameter[] = [tenant.account];
-  const among = (column: string, values: readonly string[] | null) => {
+  const among = (column: string, values: CallCondition['keys']) => {
     if (values === null) return;
-    sql.push(`${column} IN (SELECT value FROM json_each(?))`);
-    parameters.push(JSON.stringify(values));
+    const [word, list] = 'except' in values ? ['NOT IN', values.except] : ['IN', values];
+    sql.push(`${column} ${word} (SELECT value FROM json_each(?))`);
+    parameters.push(JSON.stringify(list));
   };
   among('workspace', tenant.workspaces);
   among('key_id', condition.keys);
   for (const [member, column] of Object.entries(COLUMN_OF)) {
     const value = condition[member as keyof typeof COLUMN_OF];
-    if (value === null) continue;
-    sql.push(`${column} = ?`);
-    parameters.push(value);
+    if (value === NONE) sql.push(`${column} IS NULL`);
+    else if (value !== null) {
+      sql.push(`${column} = ?`);
+      parameters.push(value);
+    }
   }
   return { sql: sql.join(' AND '), parameters };
 }

@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { CallRecord } from '../../ports.ts';
-import type { LogQuestion } from '../../usage-port.ts';
+import { type LogQuestion, NONE } from '../../usage-port.ts';
 import { databasePath, openReadConnection } from '../connection.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { randomCall, seededRandom } from '../testing/random-calls.ts';
@@ -107,6 +107,12 @@ const CASES: readonly (readonly [string, Partial<LogQuestion>, (call: CallRecord
     'an end user’s model',
     { condition: { ...ANY, end_user: 'user-3', model: 'model-0' } },
     ({ end_user, model }) => end_user === 'user-3' && model === 'model-0',
+  ],
+  ['no end user', { condition: { ...ANY, end_user: NONE } }, ({ end_user }) => end_user === null],
+  [
+    'no session, and keys of nobody',
+    { condition: { ...ANY, session: NONE, keys: { except: ['key_default_1'] } } },
+    ({ session, key_id }) => session === null && key_id !== 'key_default_1',
   ],
   ['faults', { outcome: 'server_error' }, ({ status, error }) => outcomeOf(status, error) === 'server_error'],
   ['cancelled calls', { outcome: 'cancelled' }, ({ error }) => error === 'client_left'],

@@ -4,7 +4,14 @@ import type { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
 import { windowAt } from '../../../admission/window.ts';
 import type { CallRecord } from '../../ports.ts';
-import type { CallCondition, ProofQuestion, UsageDimension, UsageQuestion, UsageSums } from '../../usage-port.ts';
+import {
+  type CallCondition,
+  NONE,
+  type ProofQuestion,
+  type UsageDimension,
+  type UsageQuestion,
+  type UsageSums,
+} from '../../usage-port.ts';
 import { databasePath, openReadConnection, openWriteConnection } from '../connection.ts';
 import { fillCalls } from '../testing/fill-calls.ts';
 import { randomCall, seededRandom } from '../testing/random-calls.ts';
@@ -296,6 +303,28 @@ describe('sums are those of the records', () => {
       judge(reading, questionOf(changes), matching);
     }
   });
+
+  test.each(['model', 'provider', 'end_user', 'session'] as const)(
+    'a filter leaves only calls without %s',
+    (member) => {
+      const { writer, reading } = open('UTC');
+      const calls = randomCalls(600, 23).map((call, nth) => (nth % 5 === 0 ? { ...call, [member]: null } : call));
+      fillCalls(writer, calls);
+      const condition = { ...ANY, [member]: NONE };
+      const without = calls.filter((call) => call[member] === null);
+      const keys = { except: ['key_default_0', 'key_default_2'] };
+      for (const fold of [false, true]) {
+        if (fold) while (writer.foldUsage());
+        judge(reading, questionOf({ condition, by: ['workspace'], toMs: START_MS + 6 * 24 * HOUR_MS }), without);
+        judge(reading, questionOf({ condition, by: [member] }), without);
+        judge(
+          reading,
+          questionOf({ condition: { ...ANY, keys }, by: ['key'] }),
+          calls.filter(({ key_id }) => !keys.except.includes(key_id)),
+        );
+      }
+    },
+  );
 });
 
 const WHOLE: ProofQuestion = {
