@@ -26,7 +26,7 @@ const ZONE = 'Europe/Berlin';
 
 /** `count` calls over twenty days until NOW_MS; rolled up while they come. */
 export async function openUsageRig(dataDir: string, count: number) {
-  const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1 } });
+  const store = await openStore({ dataDir, foldingPace: { everyMs: 5, restMs: 1, gatherMs: 0 } });
   const account = { mode: 'postpaid', markUpPpm: 0, timeZone: ZONE, holds: null, createdAtMs: 1 } as const;
   await store.policies.keep([
     { of: 'account', isNew: true, account: { id: 'acme', name: 'Acme', ...account } },

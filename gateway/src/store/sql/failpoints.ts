@@ -19,7 +19,7 @@ export const FAILPOINTS = [
   'recovery-call-ended',
   'recovery-before-commit',
   'recovery-committed',
-  'fold-summed',
+  'fold-gathered',
   'fold-before-commit',
   'fold-committed',
 ] as const;

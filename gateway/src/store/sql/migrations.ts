@@ -15,6 +15,7 @@ import { MIGRATION_14 } from './migration-14.ts';
 import { MIGRATION_15 } from './migration-15.ts';
 import { MIGRATION_16 } from './migration-16.ts';
 import { MIGRATION_17 } from './migration-17.ts';
+import { MIGRATION_18 } from './migration-18.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -103,4 +104,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_15,
   MIGRATION_16,
   MIGRATION_17,
+  MIGRATION_18,
 ];

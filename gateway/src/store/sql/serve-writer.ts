@@ -24,7 +24,8 @@ export function serveWriter(port: WriterPort, reach: Reach): void {
       }
       if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
       if (request.kind === 'drain') return { drained: opened(writer).drain() };
-      if (request.kind === 'fold') return { folded: { more: opened(writer).foldUsage() } };
+      if (request.kind === 'fold')
+        return { folded: { more: opened(writer).foldUsage({ gatherMs: request.gatherMs }) } };
       if (request.kind === 'probe') opened(writer).probe();
       else opened(writer).close();
       return true;

@@ -13,7 +13,7 @@ import { migrate } from './migrate.ts';
 import { parseOperations } from './operation-batch.ts';
 import { type Recovered, recoverHolds } from './recover-holds.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
-import { openUsageFolder } from './usage/fold-usage.ts';
+import { type FoldPace, openUsageFolder } from './usage/fold-usage.ts';
 import { openUsageMark } from './usage/usage-mark.ts';
 import type { OpenRequest, WriterReply, WriteStatement } from './writer-messages.ts';
 
@@ -29,8 +29,8 @@ export interface WriterDatabase {
   keepWrites(writes: readonly (readonly WriteStatement[])[]): WriterReply;
   /** Takes what lies in the spool into the ledger; durable once it answers. @throws the fault that keeps the disk from it. */
   drain(): Drained;
-  /** Rolls up records for about `stepMs` (0: one piece of them); answers whether there are more. @throws the fault where nothing was rolled up. */
-  foldUsage(stepMs?: number): boolean;
+  /** One step of rolling up; answers whether there is more to do now. @throws the fault, and what was gathered is gathered anew. */
+  foldUsage(pace?: FoldPace): boolean;
   /** @throws the fault that still keeps the disk from taking writes. */
   probe(): void;
   close(): void;
@@ -134,7 +134,7 @@ function writerDatabase(
       tools.reach('after-spool-drain');
       return drained;
     },
-    foldUsage: (stepMs) => tools.folder.fold(Date.now(), stepMs),
+    foldUsage: (pace) => tools.folder.fold(Date.now(), pace),
     probe() {
       inTransaction(database, () =>
         database.run("INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))", [PROBE_BYTES]),

@@ -34,8 +34,8 @@ export type WriterRequest =
   | { readonly kind: 'drain' }
   /** Writes and takes back a few pages, to find out whether the disk takes writes again. */
   | { readonly kind: 'probe' }
-  /** Rolls up some records. */
-  | { readonly kind: 'fold' }
+  /** Rolls up some records; what is gathered may wait so long for more. */
+  | { readonly kind: 'fold'; readonly gatherMs: number }
   | { readonly kind: 'close' };
 
 export interface WriterFault {

@@ -27,7 +27,7 @@ export interface Writer extends Readonly<WriterOpened> {
   /** Takes what lies in the spool into the ledger; rejects with a StoreFailure, and nothing of it is in there then. */
   drain(): Promise<Drained>;
   /** Rolls up some records in a transaction of its own; answers whether there are more. Rejects with a StoreFailure. */
-  fold(): Promise<boolean>;
+  fold(gatherMs: number): Promise<boolean>;
   writable(): boolean;
   /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
   close(): Promise<void>;
@@ -164,10 +164,10 @@ export async function startWriter(place: WriterPlace): Promise<Writer> {
         });
       });
     },
-    fold() {
+    fold(gatherMs) {
       return new Promise((resolve, reject) => {
         if (closing !== null) return reject(closedFailure());
-        link.request({ kind: 'fold' }, (reply) => {
+        link.request({ kind: 'fold', gatherMs }, (reply) => {
           if (typeof reply === 'object' && 'folded' in reply) resolve(reply.folded.more);
           else reject(wholeFailure(reply) ?? new Error('the writer did not say what it rolled up'));
         });

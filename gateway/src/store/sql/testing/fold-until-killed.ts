@@ -27,5 +27,5 @@ for (let batch = 0; ; batch++) {
     writer,
     Array.from({ length: 100 }, (_, nth) => randomCall(random, VARIETY, atMs + nth, first + nth)),
   );
-  writer.foldUsage(0);
+  writer.foldUsage({ stepMs: 0 });
 }

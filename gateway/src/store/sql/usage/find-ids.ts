@@ -1,9 +1,11 @@
-/** Owns finding where calls of a sort are: ranges of request ids, by the quarters or days whose sums have such calls. */
+/** Owns finding where calls of a sort are: ranges of request ids, by the quarters of an hour whose sums have such calls. */
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { CallCondition, CallOutcome, LogQuestion } from '../../usage-port.ts';
-import { type Parameter, recordCondition, seriesCondition } from './conditions.ts';
+import type { CallCondition, LogQuestion } from '../../usage-port.ts';
+import { recordCondition } from './conditions.ts';
+import { countCalls } from './count-outcomes.ts';
 import { QUARTER_MS } from './plan-spans.ts';
+import { readBlocks, readOldestQuarter, readQuarters, readSeriesIds } from './read-blocks.ts';
 import { ID_SLACK_MS } from './scan-records.ts';
 import { readUsageAccount } from './usage-accounts.ts';
 import { readThrough } from './usage-mark.ts';
@@ -19,16 +21,6 @@ export type FoundBy = Pick<LogQuestion, 'tenant' | 'condition' | 'outcome' | 'fr
 
 /** The first stretch that is looked through; each further one is twice as long. */
 const STRETCH_MS = 6 * 3_600_000;
-/** Longer than any zone's day. */
-const DAY_MS_MAX = 26 * 3_600_000;
-
-/** How many of a row's calls ended so. */
-export const OUTCOME_COUNT: Readonly<Record<CallOutcome, string>> = {
-  ok: '(requests - client_errors - server_errors - cancelled)',
-  client_error: 'client_errors',
-  server_error: 'server_errors',
-  cancelled: 'cancelled',
-};
 
 /** The newest first, none overlapping another; together they hold every call asked for, and others. */
 export function* findIds(database: Database, question: FoundBy): Iterable<IdRange> {
@@ -43,15 +35,13 @@ export function* findIds(database: Database, question: FoundBy): Iterable<IdRang
     yield { from: oldest > tail ? oldest : tail, below };
     below = tail;
   }
-  yield* rolledRanges(database, question, narrowKind(database, question), below);
+  yield* rolledRanges(database, question, narrowKind(question.condition), below);
 }
 
-/** Of a session or end user only the days are known, and those only since the account's zone is what it is. */
-function narrowKind(database: Database, { tenant, condition }: FoundBy): SeriesKind {
-  if (condition.session === null && condition.end_user === null) return 'call';
-  const zone = readUsageAccount(database, tenant.account);
-  if (zone === null || zone.sinceMs > 0) return 'call';
-  return condition.session === null ? 'end_user' : 'session';
+/** The series that know most of what is asked for. */
+function narrowKind({ session, end_user }: CallCondition): SeriesKind {
+  if (session !== null) return 'session';
+  return end_user === null ? 'call' : 'end_user';
 }
 
 /** The part of a condition that series of a kind know. */
@@ -64,54 +54,42 @@ function knownTo(kind: SeriesKind, condition: CallCondition): CallCondition {
 
 function* rolledRanges(database: Database, question: FoundBy, kind: SeriesKind, top: string): Iterable<IdRange> {
   const oldestMs = question.fromMs ?? 0;
-  const widthMs = kind === 'call' ? QUARTER_MS : DAY_MS_MAX;
   const starts = openStarts(database, question, kind);
   const late = readLateStarts(database, question);
-  try {
-    let below = top;
-    let endMs = (timeOf(top) ?? FAR_MS) + ID_SLACK_MS;
-    for (let stretchMs = STRETCH_MS; endMs > oldestMs; stretchMs *= 2) {
-      const startMs = Math.max(0, endMs - stretchMs);
-      const found = [...starts.read(startMs - widthMs, endMs), ...late.filter((at) => at >= startMs && at < endMs)];
-      for (const at of [...new Set(found)].sort((one, other) => other - one)) {
-        if (at + widthMs <= oldestMs) continue;
-        const from = requestIdFloor(at - ID_SLACK_MS);
-        const upTo = requestIdFloor(at + widthMs + ID_SLACK_MS);
-        if (from < below) yield { from, below: upTo < below ? upTo : below };
-        below = from < below ? from : below;
-      }
-      endMs = startMs;
-      if (startMs === 0 || startMs < starts.oldestMs) return;
+  let below = top;
+  let endMs = (timeOf(top) ?? FAR_MS) + ID_SLACK_MS;
+  for (let stretchMs = STRETCH_MS; endMs > oldestMs; stretchMs *= 2) {
+    const startMs = Math.max(0, endMs - stretchMs);
+    const found = [...starts.read(startMs - QUARTER_MS, endMs), ...late.filter((at) => at >= startMs && at < endMs)];
+    for (const at of [...new Set(found)].sort((one, other) => other - one)) {
+      if (at + QUARTER_MS <= oldestMs) continue;
+      const from = requestIdFloor(at - ID_SLACK_MS);
+      const upTo = requestIdFloor(at + QUARTER_MS + ID_SLACK_MS);
+      if (from < below) yield { from, below: upTo < below ? upTo : below };
+      below = from < below ? from : below;
     }
-  } finally {
-    starts.close();
+    endMs = startMs;
+    if (startMs === 0 || startMs < starts.oldestMs) return;
   }
 }
 
-/** Where rows begin that may have such calls. */
+/** Where blocks begin that have such calls. */
 function openStarts(database: Database, { tenant, condition, outcome }: FoundBy, kind: SeriesKind) {
-  const { sql, parameters } = seriesCondition(kind, tenant, knownTo(kind, condition));
-  const ids = database
-    .query<{ id: number }, Parameter[]>(`SELECT id FROM usage_series WHERE ${sql}`)
-    .all(...parameters)
-    .map(({ id }) => id);
+  const ids = readSeriesIds(database, { tenant, condition: knownTo(kind, condition), kind });
   const account = readUsageAccount(database, tenant.account)?.id ?? 0;
-  const [table, ofKind] = kind === 'call' ? ['usage_quarter', []] : ['usage_caller_day', [kind]];
-  const rows = `${table} WHERE account = ? ${kind === 'call' ? '' : 'AND kind = ?'}`;
-  const hasSuch = outcome === null ? '' : `AND ${OUTCOME_COUNT[outcome]} > 0`;
-  const read = database.prepare<{ start_ms: number }, Parameter[]>(
-    `SELECT DISTINCT start_ms FROM ${rows} AND start_ms >= ? AND start_ms < ?
-      AND series IN (SELECT value FROM json_each(?)) ${hasSuch}`,
-  );
-  const oldest = database
-    .query<{ start_ms: number | null }, Parameter[]>(`SELECT min(start_ms) AS start_ms FROM ${rows}`)
-    .get(account, ...ofKind);
-  const list = JSON.stringify(ids);
   return {
-    oldestMs: oldest?.start_ms ?? Number.POSITIVE_INFINITY,
-    read: (startMs: number, endMs: number) =>
-      read.all(account, ...ofKind, Math.ceil(startMs), Math.ceil(endMs), list).map(({ start_ms }) => start_ms),
-    close: () => read.finalize(),
+    oldestMs: readOldestQuarter(database, account) ?? Number.POSITIVE_INFINITY,
+    read(startMs: number, endMs: number): number[] {
+      const span = { startMs: Math.ceil(startMs), endMs: Math.ceil(endMs) };
+      if (ids === null && outcome === null) return readQuarters(database, account, span);
+      const found: number[] = [];
+      for (const block of readBlocks(database, { account, kind }, { step: 'quarter', span }, 'counts')) {
+        if (block.series.some((id, nth) => (ids?.has(id) ?? true) && countCalls(block, nth, outcome) > 0)) {
+          found.push(block.startMs);
+        }
+      }
+      return found;
+    },
   };
 }
 

@@ -1,58 +1,90 @@
-/** Owns what the records of a step add to each row of the rolled-up tables, before any of it is written. */
+/**
+ * Owns what records add to each place of the rolled-up usage, before any of it is written. It is gathered by quarters of an
+ * hour; days are made of them only then.
+ */
+import type { BlockPlace } from './block-book.ts';
 import { QUARTER_MS } from './plan-spans.ts';
-import { type Addition, rowNumber, type SumTable } from './sum-tables.ts';
-import { addCounts, type SummedRecord, shareOf } from './tally.ts';
+import { mergeBlocks, type WholeBlock } from './sum-block.ts';
+import { SumRows } from './sum-rows.ts';
+import { type SummedRecord, shareOf } from './tally.ts';
 import type { UsageAccounts } from './usage-accounts.ts';
-import type { SeriesBook } from './usage-series.ts';
+import type { SeriesBook, SeriesKind } from './usage-series.ts';
 
 export interface Additions {
   take(record: SummedRecord): void;
+  /** Rows of all quarters together. */
   count(): number;
   all(): Iterable<Addition>;
 }
 
-export function gatherAdditions(series: SeriesBook, accounts: UsageAccounts): Additions {
-  const tables: Readonly<Record<SumTable, Map<number, Addition>>> = {
-    usage_quarter: new Map(),
-    usage_day: new Map(),
-    usage_caller_day: new Map(),
-  };
+export interface Addition {
+  readonly place: BlockPlace;
+  readonly block: WholeBlock;
+}
 
-  function add(
-    table: SumTable,
-    place: Pick<Addition, 'account' | 'kind' | 'series' | 'startMs'>,
-    { counts, cost, savings, latency, ttfb }: ReturnType<typeof shareOf>,
-  ): void {
-    const number = rowNumber(place.series, place.startMs);
-    const addition = tables[table].get(number);
-    if (addition === undefined) {
-      tables[table].set(number, { table, ...place, counts: [...counts], cost, savings, latency, ttfb });
-      return;
+interface Gathered {
+  readonly account: number;
+  /** Where the quarter begins, and its day; null: such a day is not kept. */
+  readonly startMs: number;
+  readonly dayMs: number | null;
+  readonly rows: Readonly<Record<SeriesKind, SumRows>>;
+}
+
+/** More quarters of an hour than there are until the year 2089. */
+const QUARTERS_MAX = 2 ** 22;
+
+/** A number for a place of one kind: accounts are fewer than 2^31, and every zone's days begin with a quarter of an hour. */
+function placeNumber(account: number, startMs: number): number {
+  return account * QUARTERS_MAX + startMs / QUARTER_MS;
+}
+
+const KINDS = ['call', 'end_user', 'session'] as const satisfies readonly SeriesKind[];
+
+export function gatherAdditions(series: SeriesBook, accounts: UsageAccounts): Additions {
+  const quarters = new Map<number, Gathered>();
+  let count = 0;
+
+  function quarterOf({ account, at_ms }: SummedRecord): Gathered {
+    const id = accounts.idOf(account);
+    const startMs = Math.floor(at_ms / QUARTER_MS) * QUARTER_MS;
+    const number = placeNumber(id, startMs);
+    let quarter = quarters.get(number);
+    if (quarter === undefined) {
+      const rows = { call: new SumRows(), end_user: new SumRows(), session: new SumRows() };
+      quarter = { account: id, startMs, dayMs: accounts.dayOf(account, at_ms), rows };
+      quarters.set(number, quarter);
     }
-    addCounts(addition.counts, counts);
-    addition.cost += cost;
-    addition.savings += savings;
-    addition.latency += latency;
-    addition.ttfb += ttfb;
+    return quarter;
+  }
+
+  function* all(kind: SeriesKind): Iterable<Addition> {
+    const blocks = [...quarters.values()].map((quarter) => ({ ...quarter, block: quarter.rows[kind].toBlock() }));
+    for (const { account, startMs, block } of blocks) {
+      yield { place: { account, kind, step: 'quarter', startMs }, block };
+    }
+    const kept = blocks.flatMap(({ dayMs, ...quarter }) => (dayMs === null ? [] : [{ ...quarter, dayMs }]));
+    for (const own of Map.groupBy(kept, ({ account, dayMs }) => placeNumber(account, dayMs)).values()) {
+      const [first] = own;
+      if (first === undefined) continue;
+      const place = { account: first.account, kind, step: 'day', startMs: first.dayMs } as const;
+      yield { place, block: mergeBlocks(own.map(({ block }) => block)) };
+    }
   }
 
   return {
     take(record) {
-      const { at_ms } = record;
-      const account = accounts.idOf(record.account);
+      const { rows } = quarterOf(record);
       const share = shareOf(record);
-      const call = { account, kind: 'call', series: series.idOf('call', record) } as const;
-      add('usage_quarter', { ...call, startMs: Math.floor(at_ms / QUARTER_MS) * QUARTER_MS }, share);
-      const startMs = accounts.dayOf(record.account, at_ms);
-      if (startMs === null) return;
-      add('usage_day', { ...call, startMs }, share);
-      for (const kind of ['end_user', 'session'] as const) {
-        add('usage_caller_day', { account, kind, series: series.idOf(kind, record), startMs }, share);
+      const ids = series.idsOf(record);
+      for (const kind of KINDS) {
+        count -= rows[kind].size;
+        rows[kind].add(ids[kind], share);
+        count += rows[kind].size;
       }
     },
-    count: () => tables.usage_quarter.size + tables.usage_day.size + tables.usage_caller_day.size,
+    count: () => count,
     *all() {
-      for (const rows of Object.values(tables)) yield* rows.values();
+      for (const kind of KINDS) yield* all(kind);
     },
   };
 }

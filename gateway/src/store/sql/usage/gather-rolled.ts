@@ -1,80 +1,93 @@
 /**
- * Owns adding up rolled-up rows by group and bucket. Rows are read as they stand and grouped here: over 90 days of a million
- * calls that takes half of what SQLite takes to sort them (2026-11-22). Of callers, who are many, only those to show are read.
+ * Owns adding up blocks by group and bucket. Of callers, who are many, only what a ranking goes by is read of all; the rest,
+ * of those to show.
  */
 import type { Database } from 'bun:sqlite';
-import type { UsageQuestion } from '../../usage-port.ts';
-import type { Deadline } from './deadline.ts';
 import { chooseGroups, GROUPS_MAX, REST, UsageGather } from './gather-usage.ts';
+import { GroupCosts } from './group-costs.ts';
 import { bucketOf } from './plan-spans.ts';
-import {
-  type RolledPart,
-  type RolledQuestion,
-  type RolledRow,
-  readRowCosts,
-  readRows,
-  readRowTotals,
-  readSeries,
-} from './rolled-rows.ts';
+import { rankCallers } from './rank-callers.ts';
+import { readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
+import type { Rolling } from './rolling.ts';
+import type { RankedSum } from './tally.ts';
 
-export interface Rolling {
-  readonly question: UsageQuestion;
-  readonly rolled: RolledQuestion;
-  readonly parts: readonly RolledPart[];
-  readonly deadline: Deadline;
-  /** Has what records say already, and takes what rows say. */
-  readonly gather: UsageGather;
-}
-
-/** Takes all rows of the parts; answers the names of the groups to show, the dearest first. */
+/** Takes all blocks of the parts; answers the names of the groups to show, the dearest first. */
 export function gatherRolled(database: Database, rolling: Rolling): readonly string[] {
-  const { rolled, gather } = rolling;
+  const { rolled, question } = rolling;
   const { end_user, session } = rolled.condition;
-  if (rolled.kind === 'call' || end_user !== null || session !== null) takeAll(database, rolling);
-  else return takeDearest(database, rolling);
-  return chooseGroups(gather.totals());
+  if (rolled.kind !== 'call' && end_user === null && session === null)
+    return takeCallers(database, rolling, rolled.kind);
+  if (question.by.length > 0) return takeGroups(database, rolling);
+  takeWhole(database, rolling);
+  return chooseGroups(rolling.gather.totals());
 }
 
-function takeAll(database: Database, { question, rolled, parts, deadline, gather }: Rolling): void {
-  const withLatencies = question.latencies !== 'none';
-  const take = takerOf(question, gather);
-  if (question.by.length === 0 && !isNarrow(rolled)) {
-    const whole = gather.nameOfValues([]);
-    for (const part of parts) {
-      for (const row of readRowTotals(database, rolled, part, withLatencies)) take(whole, row);
+function takeWhole(database: Database, rolling: Rolling): void {
+  const { rolled, gather } = rolling;
+  const ids = readSeriesIds(database, rolled);
+  const name = gather.nameOfValues([]);
+  takeNamed(database, rolling, (series) => (ids === null || ids.has(series) ? name : undefined));
+}
+
+/** Where there are more than are shown, they are ranked first, so that the others are added up as one. */
+function takeGroups(database: Database, rolling: Rolling): readonly string[] {
+  const { question, rolled, parts, deadline, gather } = rolling;
+  const names = new Map<number, string>();
+  for (const [id, ...values] of readSeries(database, rolled, question.by)) names.set(id, gather.nameOfValues(values));
+  if (new Set(names.values()).size <= GROUPS_MAX) {
+    takeNamed(database, rolling, (series) => names.get(series));
+    return chooseGroups(gather.totals());
+  }
+  const costs = new GroupCosts();
+  const groupOf = (series: number) => (names.has(series) ? series : null);
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, 'sums')) costs.addBlock(block, groupOf);
+    deadline.check();
+  }
+  const totals = gather.totals();
+  for (const [series, sum] of costs.all()) {
+    const name = names.get(series);
+    if (name !== undefined) totals.set(name, addRanked(totals.get(name), sum));
+  }
+  const shown = chooseGroups(totals);
+  const isShown = new Set(shown);
+  for (const [series, name] of names) if (!isShown.has(name)) names.set(series, REST);
+  takeNamed(database, rolling, (series) => names.get(series));
+  return shown;
+}
+
+/** Takes the series that have names. */
+function takeNamed(
+  database: Database,
+  { question, rolled, parts, deadline, gather }: Rolling,
+  nameOf: (series: number) => string | undefined,
+): void {
+  const wanted = question.latencies === 'none' ? 'sums' : 'latencies';
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, wanted)) {
+      const bucket = bucketOf(question.buckets, block.startMs);
+      for (let nth = 0; nth < block.series.length; nth++) {
+        const name = nameOf(block.series[nth] ?? 0);
+        if (name !== undefined) gather.takeRow(name, bucket, block, nth);
+      }
       deadline.check();
     }
-    return;
-  }
-  const names = namesOf(database, { question, rolled, gather }, 0);
-  const ids = isNarrow(rolled) ? names.keys().toArray() : null;
-  for (const part of parts) {
-    for (const row of readRows(database, rolled, part, ids, withLatencies)) take(names.get(row[1]), row);
-    deadline.check();
   }
 }
 
 /** The others are all calls less those of the groups that are shown: every call has one end user and one session, or none. */
-function takeDearest(database: Database, { question, rolled, parts, deadline, gather }: Rolling): readonly string[] {
-  const withLatencies = question.latencies !== 'none';
-  const { names, totals } = rank(database, { question, rolled, parts, deadline, gather });
-  const shown = chooseGroups(totals);
-  const isShown = new Set(shown);
-  const ids = [...names].flatMap(([id, name]) => (isShown.has(name) ? [id] : []));
+function takeCallers(database: Database, rolling: Rolling, kind: 'end_user' | 'session'): readonly string[] {
+  const { question, rolled, gather } = rolling;
+  const { shown, names, hasOthers } = rankCallers(database, rolling, kind);
   const dearest = new UsageGather(question);
-  const take = takerOf(question, dearest);
-  for (const part of parts) {
-    for (const row of readRows(database, rolled, part, ids, withLatencies)) take(names.get(row[1]), row);
-    deadline.check();
-  }
-  if (totals.size > GROUPS_MAX) {
-    const all = new UsageGather({ ...question, by: [] });
-    const ofCalls = parts.map(({ span }) => ({ table: 'usage_day', span }) as const);
-    takeAll(database, {
-      question: { ...question, by: [] },
+  takeNamed(database, { ...rolling, gather: dearest }, (series) => names.get(series));
+  if (hasOthers) {
+    const whole = { ...question, by: [] };
+    const all = new UsageGather(whole);
+    takeWhole(database, {
+      ...rolling,
+      question: whole,
       rolled: { ...rolled, kind: 'call' },
-      parts: ofCalls,
-      deadline,
       gather: all,
     });
     all.subtract(dearest);
@@ -84,67 +97,8 @@ function takeDearest(database: Database, { question, rolled, parts, deadline, ga
   return shown;
 }
 
-/** The name of each series' group, and what rows and records have of each group. */
-function rank(database: Database, { question, rolled, parts, deadline, gather }: Rolling) {
-  const costs = new Map<number, { units: number; left: number; requests: number }>();
-  let first = Number.POSITIVE_INFINITY;
-  for (const part of parts) {
-    for (const [id, units, left, requests] of readRowCosts(database, rolled, part, null)) {
-      const cost = costs.get(id);
-      if (cost === undefined) {
-        costs.set(id, { units, left, requests });
-        if (id < first) first = id;
-        continue;
-      }
-      cost.units += units;
-      cost.left += left;
-      cost.requests += requests;
-    }
-    deadline.check();
-  }
-  const totals = gather.totals();
-  const names = namesOf(database, { question, rolled, gather }, Number.isFinite(first) ? first : 0);
-  for (const [id, name] of names) {
-    const cost = costs.get(id);
-    if (cost === undefined) continue;
-    const total = totals.get(name) ?? { units: 0, left: 0, requests: 0 };
-    totals.set(name, {
-      units: total.units + cost.units,
-      left: total.left + cost.left,
-      requests: total.requests + cost.requests,
-    });
-  }
-  deadline.check();
-  return { names, totals };
-}
-
-function namesOf(
-  database: Database,
-  { question, rolled, gather }: Pick<Rolling, 'question' | 'rolled' | 'gather'>,
-  fromId: number,
-): Map<number, string> {
-  const names = new Map<number, string>();
-  for (const [id, ...values] of readSeries(database, rolled, question.by, fromId)) {
-    names.set(id, gather.nameOfValues(values));
-  }
-  return names;
-}
-
-/** Adds a row to a group's bucket; a row of a series that has no name is none of those asked for. */
-function takerOf({ buckets }: UsageQuestion, gather: UsageGather) {
-  let lastMs = Number.NaN;
-  let bucket = 0;
-  return (name: string | undefined, row: RolledRow) => {
-    if (name === undefined) return;
-    if (row[0] !== lastMs) {
-      lastMs = row[0];
-      bucket = bucketOf(buckets, lastMs);
-    }
-    gather.takeRow(name, bucket, row);
-  };
-}
-
-/** Whether some of the account's calls are not asked for. */
-function isNarrow({ tenant, condition }: RolledQuestion): boolean {
-  return tenant.workspaces !== null || Object.values(condition).some((value) => value !== null);
+function addRanked(to: RankedSum | undefined, { units, left, requests }: RankedSum): RankedSum {
+  return to === undefined
+    ? { units, left, requests }
+    : { units: to.units + units, left: to.left + left, requests: to.requests + requests };
 }

@@ -1,12 +1,11 @@
 /** Owns collecting sums by group and bucket, and what of it is shown: the dearest groups, the rest together, and all. */
 import type { UsageAnswer, UsageDimension, UsageGroup, UsageQuestion } from '../../usage-port.ts';
-import { addSlots, addSlotText, subtractSlots } from './latency-slots.ts';
+import { addSlots, addToSlot, subtractSlots } from './latency-slots.ts';
 import { bucketOf } from './plan-spans.ts';
-import { ROW_SUMS_AT, type RolledRow } from './rolled-rows.ts';
+import type { ReadBlock } from './read-blocks.ts';
+import { addBlockSlots } from './sum-block.ts';
 import {
-  addRow,
-  addRowHistograms,
-  addShare,
+  addColumns,
   addTally,
   type Histograms,
   MONEY_UNIT,
@@ -59,19 +58,21 @@ export class UsageGather {
     );
     const bucket = bucketOf(this.#question.buckets, record.at_ms);
     const share = shareOf(record);
-    addShare(tallyOf(group, bucket), share);
+    addTally(tallyOf(group, bucket), share.sums);
     const histograms = this.#histogramsOf(group, bucket);
     if (histograms === null) return;
-    addSlotText(histograms.latency, share.latency);
-    addSlotText(histograms.ttfb, share.ttfb);
+    if (share.latencySlot !== null) addToSlot(histograms.latency, share.latencySlot, 1);
+    if (share.ttfbSlot !== null) addToSlot(histograms.ttfb, share.ttfbSlot, 1);
   }
 
-  /** A rolled-up row, as `rolled-rows.ts` reads it. */
-  takeRow(name: string, bucket: number, row: RolledRow): void {
+  /** The nth series of a block. */
+  takeRow(name: string, bucket: number, { sums, latencies }: ReadBlock, nth: number): void {
     const group = this.#groupOf(name);
-    addRow(tallyOf(group, bucket), row, ROW_SUMS_AT);
+    addColumns(tallyOf(group, bucket), sums, nth);
     const histograms = this.#histogramsOf(group, bucket);
-    if (histograms !== null) addRowHistograms(histograms, row, ROW_SUMS_AT);
+    if (histograms === null || latencies === null) return;
+    addBlockSlots(histograms.latency, latencies.latency, nth);
+    addBlockSlots(histograms.ttfb, latencies.ttfb, nth);
   }
 
   /** All groups of another. */

@@ -1,6 +1,6 @@
 /**
- * Owns histograms of durations on a logarithmic scale: which slot a duration falls in, how a histogram is written as text,
- * and its percentiles, which are at most 5 % off.
+ * Owns histograms of durations on a logarithmic scale: which slot a duration falls in, and percentiles, which are at
+ * most 5 % off.
  */
 
 /** Slot → count. */
@@ -10,9 +10,7 @@ export type Slots = Map<number, number>;
 const RATIO = 1.1;
 const LOG_RATIO = Math.log(RATIO);
 /** Half a year: longer than any call. */
-const SLOT_MAX = 250;
-/** Slots are written as single letters from here on: no digit is among them, and JSON and SQL leave them as they are. */
-const FIRST_LETTER = 0x100;
+export const SLOT_MAX = 250;
 
 /** Slot 0 is all below a millisecond. */
 export function slotOf(durationMs: number): number {
@@ -31,30 +29,6 @@ export function addSlots(slots: Slots, others: Slots): void {
 /** Takes off what is in the other, which is a part of the one. */
 export function subtractSlots(slots: Slots, part: Slots): void {
   for (const [slot, count] of part) addToSlot(slots, slot, -count);
-}
-
-/** A letter for each slot, then its count where that is not 1. Texts that are joined are a histogram of both. */
-export function renderSlots(slots: Slots): string {
-  let text = '';
-  for (const [slot, count] of slots) text += String.fromCharCode(FIRST_LETTER + slot) + (count === 1 ? '' : count);
-  return text;
-}
-
-/** The histogram of one duration. */
-export function renderDuration(durationMs: number): string {
-  return String.fromCharCode(FIRST_LETTER + slotOf(durationMs));
-}
-
-/** Adds what a text holds, also one of several that were joined. */
-export function addSlotText(slots: Slots, text: string): void {
-  for (let at = 0; at < text.length; ) {
-    const slot = text.charCodeAt(at) - FIRST_LETTER;
-    let count = 0;
-    for (at += 1; at < text.length && text.charCodeAt(at) < FIRST_LETTER; at++) {
-      count = count * 10 + text.charCodeAt(at) - 48;
-    }
-    addToSlot(slots, slot, count === 0 ? 1 : count);
-  }
 }
 
 /** For each part (0 to 1, ascending) the duration in ms that so many of all do not exceed, by nearest rank; null: there are none. */

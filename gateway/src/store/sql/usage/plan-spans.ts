@@ -4,7 +4,6 @@
  */
 import { windowAt } from '../../../admission/window.ts';
 import type { UsageAccount } from './usage-accounts.ts';
-import type { SeriesKind } from './usage-series.ts';
 
 /** Unix ms; the end is no longer part of it. */
 export interface Span {
@@ -28,18 +27,18 @@ export interface PlannedRange {
 
 export const QUARTER_MS = 900_000;
 
-/** `kind`: of the series that have what is asked for; null: none has. `kept`: how the account's days are cut. */
+/** `isRolled`: whether series have what is asked for. `kept`: how the account's days are cut. */
 export function planSpans(
   range: PlannedRange,
-  kind: SeriesKind | null,
+  isRolled: boolean,
   kept: Pick<UsageAccount, 'timeZone' | 'sinceMs'>,
 ): SpanPlan {
   const { fromMs, toMs } = range;
   const whole: Span = { startMs: fromMs, endMs: toMs };
-  if (kind === null) return { days: null, quarters: [], records: spans(whole) };
+  if (!isRolled) return { days: null, quarters: [], records: spans(whole) };
   const days = wholeDays(range, kept);
   const others = days === null ? [whole] : [between(fromMs, days.startMs), between(days.endMs, toMs)];
-  if (kind !== 'call' || !boundariesFit(range, (boundary) => boundary % QUARTER_MS === 0)) {
+  if (!boundariesFit(range, (boundary) => boundary % QUARTER_MS === 0)) {
     return { days, quarters: [], records: spans(...others) };
   }
   const quarters: Span[] = [];

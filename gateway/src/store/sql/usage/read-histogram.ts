@@ -2,12 +2,15 @@
 import type { Database } from 'bun:sqlite';
 import type { LogHistogram, LogQuestion } from '../../usage-port.ts';
 import { OUTCOME_SQL, outcomeOf } from './call-outcome.ts';
-import { kindFor, recordCondition, seriesCondition } from './conditions.ts';
+import { kindFor, recordCondition } from './conditions.ts';
+import { countCalls, countErrors } from './count-outcomes.ts';
 import type { Deadline } from './deadline.ts';
-import { findIds, OUTCOME_COUNT } from './find-ids.ts';
+import { findIds } from './find-ids.ts';
 import { QUARTER_MS } from './plan-spans.ts';
+import { readBlocks, readSeriesIds } from './read-blocks.ts';
 import { idsOf, scanUnfolded } from './scan-records.ts';
 import { readUsageAccount } from './usage-accounts.ts';
+import type { SeriesKind } from './usage-series.ts';
 
 const BARS_MAX = 60;
 const MINUTE_MS = 60_000;
@@ -28,8 +31,9 @@ export function readHistogram(database: Database, question: LogQuestion, deadlin
   const stepMs =
     STEPS_MS.find((step) => (toMs - fromMs) / step <= BARS_MAX - 1) ?? Math.ceil((toMs - fromMs) / BARS_MAX);
   const bars: Bars = new Map();
-  if (kindFor(question.condition, []) === 'call' && stepMs % QUARTER_MS === 0) {
-    addQuarters(database, question, { fromMs, toMs, stepMs }, bars, deadline);
+  const kind = kindFor(question.condition, []);
+  if (kind !== null && stepMs % QUARTER_MS === 0) {
+    addQuarters(database, question, kind, { fromMs, toMs, stepMs }, bars, deadline);
   } else if (!addRecords(database, question, { fromMs, toMs, stepMs }, bars, deadline)) return null;
   const firstMs = Math.floor(fromMs / stepMs) * stepMs;
   const atMs = Array.from({ length: Math.ceil((toMs - firstMs) / stepMs) }, (_, index) => firstMs + index * stepMs);
@@ -46,25 +50,22 @@ interface Scale {
 function addQuarters(
   database: Database,
   { tenant, condition, outcome }: LogQuestion,
+  kind: SeriesKind,
   { fromMs, toMs, stepMs }: Scale,
   bars: Bars,
   deadline: Deadline,
 ): void {
-  const { sql, parameters } = seriesCondition('call', tenant, condition);
-  const count = outcome === null ? 'requests' : OUTCOME_COUNT[outcome];
-  const errors =
-    outcome === null ? 'client_errors + server_errors' : outcome === 'ok' || outcome === 'cancelled' ? '0' : count;
+  const ids = readSeriesIds(database, { tenant, condition, kind });
   const account = readUsageAccount(database, tenant.account)?.id ?? 0;
   const startMs = Math.floor(fromMs / QUARTER_MS) * QUARTER_MS;
-  const read = database.prepare<{ bar: number; requests: number; errors: number }, Parameters>(
-    `SELECT start_ms / ${stepMs} AS bar, sum(${count}) AS requests, sum(${errors}) AS errors
-      FROM usage_quarter r CROSS JOIN usage_series ON id = series
-      WHERE r.account = ? AND start_ms >= ? AND start_ms < ? AND ${sql} GROUP BY 1`,
-  );
-  try {
-    for (const { bar, ...counts } of read.all(account, startMs, toMs, ...parameters)) bars.set(bar * stepMs, counts);
-  } finally {
-    read.finalize();
+  const quarters = { step: 'quarter', span: { startMs, endMs: toMs } } as const;
+  for (const block of readBlocks(database, { account, kind }, quarters, 'counts')) {
+    const bar = barAt(bars, Math.floor(block.startMs / stepMs) * stepMs);
+    for (let nth = 0; nth < block.series.length; nth++) {
+      if (ids !== null && !ids.has(block.series[nth] ?? 0)) continue;
+      bar.requests += countCalls(block, nth, outcome);
+      bar.errors += countErrors(block, nth, outcome);
+    }
   }
   deadline.check();
   const [, to] = idsOf({ startMs: 0, endMs: toMs });
@@ -103,8 +104,13 @@ function addRecords(
 }
 
 function countCall(bars: Bars, atMs: number, outcome: string): void {
-  const bar = bars.get(atMs) ?? { requests: 0, errors: 0 };
-  bars.set(atMs, bar);
+  const bar = barAt(bars, atMs);
   bar.requests += 1;
   if (outcome === 'client_error' || outcome === 'server_error') bar.errors += 1;
+}
+
+function barAt(bars: Bars, atMs: number) {
+  const bar = bars.get(atMs) ?? { requests: 0, errors: 0 };
+  bars.set(atMs, bar);
+  return bar;
 }

@@ -48,7 +48,7 @@ function open(folded: number): { reading: Database; calls: CallRecord[] } {
     writer,
     calls.filter((call) => !late.includes(call)),
   );
-  for (let step = 0; step < folded; step++) writer.foldUsage(0);
+  for (let step = 0; step < folded; step++) writer.foldUsage({ stepMs: 0 });
   fillCalls(writer, late);
   const reading = openReadConnection(path);
   closers.push(() => reading.close());

@@ -1,5 +1,5 @@
 /**
- * Owns answering what calls sum up to: rolled-up rows for what is rolled up, records for the rest, in one state of the
+ * Owns answering what calls sum up to: rolled-up sums for what is rolled up, records for the rest, in one state of the
  * database, so that the sums are those of the records at every moment.
  */
 import type { Database } from 'bun:sqlite';
@@ -9,10 +9,9 @@ import type { Deadline } from './deadline.ts';
 import { gatherRolled } from './gather-rolled.ts';
 import { chooseGroups, UsageGather } from './gather-usage.ts';
 import { planSpans, type SpanPlan } from './plan-spans.ts';
-import type { RolledPart } from './rolled-rows.ts';
+import type { RolledPart } from './read-blocks.ts';
 import { idsOf, scanRecords, scanUnfolded } from './scan-records.ts';
 import { readUsageAccount } from './usage-accounts.ts';
-import type { SeriesKind } from './usage-series.ts';
 
 /** Single calls are looked at over so long a time at most. */
 const RECORDS_MS_MAX = 7 * 86_400_000;
@@ -22,11 +21,11 @@ export function readUsage(database: Database, question: UsageQuestion, deadline:
   const { tenant, condition, by } = question;
   const kind = kindFor(condition, by.map(columnOf));
   const account = readUsageAccount(database, tenant.account);
-  const plan = planSpans(question, kind, account ?? { timeZone: question.timeZone, sinceMs: 0 });
+  const plan = planSpans(question, kind !== null, account ?? { timeZone: question.timeZone, sinceMs: 0 });
   checkRecords(plan, question);
   const gather = new UsageGather(question);
   gatherRecords(database, question, plan, deadline, gather);
-  const parts = partsOf(plan, kind);
+  const parts = partsOf(plan);
   if (kind === null || account === null || parts.length === 0) return gather.answer(chooseGroups(gather.totals()));
   const rolled = { tenant, condition, account: account.id, kind };
   return gather.answer(gatherRolled(database, { question, rolled, parts, deadline, gather }));
@@ -43,7 +42,7 @@ function checkRecords({ records }: SpanPlan, { fromMs, toMs }: UsageQuestion): v
   const days = Math.round((toMs - fromMs) / 86_400_000);
   throw new UsageRefusal(
     'too_wide',
-    `end users and sessions together with each other or with a model, provider, key or protocol are counted call by call, as are days before the account's time zone changed and steps of minutes: over 7 days at most, found ${days}. Choose a shorter range, or fewer filters and groups`,
+    `end users and sessions together with each other or with a model, provider, key or protocol are counted call by call, as are steps of minutes: over 7 days at most, found ${days}. Choose a shorter range, or fewer filters and groups`,
   );
 }
 
@@ -70,8 +69,7 @@ function gatherRecords(
   });
 }
 
-function partsOf({ days, quarters }: SpanPlan, kind: SeriesKind | null): RolledPart[] {
-  const ofQuarters = quarters.map((span): RolledPart => ({ table: 'usage_quarter', span }));
-  if (days === null) return ofQuarters;
-  return [{ table: kind === 'call' ? 'usage_day' : 'usage_caller_day', span: days }, ...ofQuarters];
+function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
+  const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
+  return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { startFolding } from './start-folding.ts';
 
-const PACE = { everyMs: 3, restMs: 1 };
+const PACE = { everyMs: 3, restMs: 1, gatherMs: 0 };
 
 /** A writer whose steps come to what `outcomes` say, one after the other; then there is nothing more. */
 function writerOf(outcomes: readonly (boolean | Error)[], isWritable = true) {

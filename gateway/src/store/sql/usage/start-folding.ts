@@ -1,4 +1,4 @@
-/** Owns when records are rolled up: now and then, and step after step with rests between while there is much to do. */
+/** Owns when records are rolled up: gathered now and then, written less often, and step after step with rests between while there is much to do. */
 import type { Writer } from '../writer.ts';
 
 export interface Folding {
@@ -9,9 +9,11 @@ export interface FoldingPace {
   readonly everyMs: number;
   /** Between two steps, for what waits to be kept. */
   readonly restMs: number;
+  /** How long what is gathered waits for more: fewer rows are written anew, and more records are read by every question. */
+  readonly gatherMs: number;
 }
 
-const PACE: FoldingPace = { everyMs: 2_000, restMs: 20 };
+const PACE: FoldingPace = { everyMs: 2_000, restMs: 20, gatherMs: 15_000 };
 
 /** `onFault` is told a failure once, until it has worked again; not of a disk that takes nothing, which the writer tells. */
 export function startFolding(
@@ -26,7 +28,7 @@ export function startFolding(
   async function step(): Promise<void> {
     let more = false;
     try {
-      more = await writer.fold();
+      more = await writer.fold(pace.gatherMs);
       failed = false;
     } catch (cause) {
       if (!failed && !stopped && writer.writable()) onFault(cause);

@@ -5,7 +5,7 @@ import { type Price, parsePriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import type { UsageSums } from '../../usage-port.ts';
 import { outcomeOf } from './call-outcome.ts';
-import { addSlotText, percentilesMs, renderDuration, type Slots } from './latency-slots.ts';
+import { percentilesMs, type Slots, slotOf } from './latency-slots.ts';
 
 /** The counters of a row, in the order of its columns. */
 export const COUNTERS = [
@@ -22,15 +22,21 @@ export const COUNTERS = [
   'reasoning',
 ] as const;
 
+/** The first of them say how many calls there were and how they ended. */
+export const OUTCOME_COUNTERS = 4;
+
 /** Money is kept in two numbers, whole units of so many nano-USD and what is left: exact, and quicker than a bigint for each row. */
 export const MONEY_UNIT = 1_000_000_000;
+const UNIT = BigInt(MONEY_UNIT);
 
 /** Counters as COUNTERS, then cost and savings, each in units and what is left. */
 export type Tally = number[];
 
-const COST_AT = COUNTERS.length;
+export const COST_AT = COUNTERS.length;
 const SAVINGS_AT = COST_AT + 2;
-const TALLY_LENGTH = SAVINGS_AT + 2;
+/** Where money stands in a Tally: its units, and behind them what is left. */
+const MONEY_AT = [COST_AT, SAVINGS_AT] as const;
+export const TALLY_LENGTH = SAVINGS_AT + 2;
 /** Before it is as much as a number can hold exactly, what is left is made units of. */
 const LEFT_MAX = 2 ** 52;
 
@@ -59,18 +65,20 @@ export interface SummedRecord {
   readonly cache_write_1h: number;
   readonly output: number;
   readonly reasoning: number;
-  readonly usage_source: string;
-  readonly price_version: string | null;
-  /** Decimal text: beyond 2^53 a number would lose its last digits without a word. */
-  readonly cost: string | null;
+  /** At which price a cache may have saved something; null: it did not, or nothing was charged. */
+  readonly saved_at: string | null;
+  /** In units of money and what is left: in one number it would lose its last digits beyond 2^53 without a word. */
+  readonly cost_units: number | null;
+  readonly cost_left: number | null;
   readonly ttfb_ms: number | null;
   readonly duration_ms: number;
 }
 
 /** The columns of a SummedRecord. */
 export const SUMMED_COLUMNS = `request_id, at_ms, call_record.account, workspace, key_id, model, provider, protocol, end_user,
-  session, status, error, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, price_version,
-  cast(cost_nano_usd AS TEXT) AS cost, ttfb_ms, duration_ms`;
+  session, status, error, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
+  CASE WHEN cache_read > 0 AND cost_nano_usd IS NOT NULL AND usage_source NOT IN ('void', 'cache') THEN price_version END AS saved_at,
+  cost_nano_usd / ${MONEY_UNIT} AS cost_units, cost_nano_usd % ${MONEY_UNIT} AS cost_left, ttfb_ms, duration_ms`;
 
 export function newTally(): Tally {
   return new Array<number>(TALLY_LENGTH).fill(0);
@@ -82,58 +90,41 @@ export function newHistograms(): Histograms {
 
 /** What one record adds to every sum that it belongs to. */
 export interface RecordShare {
-  readonly counts: readonly number[];
-  readonly cost: bigint;
-  readonly savings: bigint;
-  /** Histograms of one duration, or of none. */
-  readonly latency: string;
-  readonly ttfb: string;
+  readonly sums: Tally;
+  /** Null: the call did not end well, or had no such moment. */
+  readonly latencySlot: number | null;
+  readonly ttfbSlot: number | null;
 }
 
 export function shareOf(record: SummedRecord): RecordShare {
   const outcome = outcomeOf(record.status, record.error);
+  const savings = record.saved_at === null ? 0n : savingsOf(record, record.saved_at);
+  const sums = [
+    1,
+    outcome === 'client_error' ? 1 : 0,
+    outcome === 'server_error' ? 1 : 0,
+    outcome === 'cancelled' ? 1 : 0,
+    record.cost_units === null ? 1 : 0,
+    record.input,
+    record.cache_read,
+    record.cache_write_5m,
+    record.cache_write_1h,
+    record.output,
+    record.reasoning,
+    record.cost_units ?? 0,
+    record.cost_left ?? 0,
+    Number(savings / UNIT),
+    Number(savings % UNIT),
+  ];
   return {
-    counts: [
-      1,
-      outcome === 'client_error' ? 1 : 0,
-      outcome === 'server_error' ? 1 : 0,
-      outcome === 'cancelled' ? 1 : 0,
-      record.cost === null ? 1 : 0,
-      record.input,
-      record.cache_read,
-      record.cache_write_5m,
-      record.cache_write_1h,
-      record.output,
-      record.reasoning,
-    ],
-    cost: record.cost === null ? 0n : BigInt(record.cost),
-    savings: record.cache_read > 0 ? savingsOf(record) : 0n,
-    latency: outcome === 'ok' ? renderDuration(record.duration_ms) : '',
-    ttfb: outcome === 'ok' && record.ttfb_ms !== null ? renderDuration(record.ttfb_ms) : '',
+    sums,
+    latencySlot: outcome === 'ok' ? slotOf(record.duration_ms) : null,
+    ttfbSlot: outcome === 'ok' && record.ttfb_ms !== null ? slotOf(record.ttfb_ms) : null,
   };
 }
 
-export function addShare(tally: Tally, { counts, cost, savings }: RecordShare): void {
-  addCounts(tally, counts);
-  addMoney(tally, COST_AT, cost);
-  addMoney(tally, SAVINGS_AT, savings);
-}
-
-function addMoney(tally: Tally, at: number, amount: bigint): void {
-  if (amount === 0n) return;
-  const unit = BigInt(MONEY_UNIT);
-  tally[at] = (tally[at] ?? 0) + Number(amount / unit);
-  tally[at + 1] = (tally[at + 1] ?? 0) + Number(amount % unit);
-  carry(tally);
-}
-
-/** Adds one list to the other, place by place. */
-export function addCounts(to: number[], from: readonly number[]): void {
-  for (let index = 0; index < from.length; index++) to[index] = (to[index] ?? 0) + (from[index] ?? 0);
-}
-
 export function addTally(tally: Tally, other: Tally): void {
-  addCounts(tally, other);
+  for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) + (other[index] ?? 0);
   carry(tally);
 }
 
@@ -142,30 +133,33 @@ export function subtractTally(tally: Tally, other: Tally): void {
   carry(tally);
 }
 
-/** Adds what a row has from `first` on: as a Tally, in the same order. */
-export function addRow(tally: Tally, row: readonly (string | number)[], first: number): void {
-  for (let index = 0; index < TALLY_LENGTH; index++) {
-    tally[index] = (tally[index] ?? 0) + (row[first + index] as number);
-  }
+/** Adds the nth number of each column, in the order of a Tally. */
+export function addColumns(tally: Tally, columns: readonly ArrayLike<number>[], nth: number): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) + (columns[index]?.[nth] ?? 0);
   carry(tally);
 }
 
-/** Adds the two histograms that stand behind a row's sums. */
-export function addRowHistograms(
-  { latency, ttfb }: Histograms,
-  row: readonly (string | number)[],
-  first: number,
-): void {
-  addSlotText(latency, String(row[first + TALLY_LENGTH]));
-  addSlotText(ttfb, String(row[first + TALLY_LENGTH + 1]));
-}
-
+/** Makes units of what is left, where that comes near to what a number holds exactly. */
 function carry(tally: Tally): void {
-  for (const at of [COST_AT, SAVINGS_AT]) {
+  for (const at of MONEY_AT) {
     const left = tally[at + 1] ?? 0;
     if (left < LEFT_MAX && left > -LEFT_MAX) continue;
     tally[at] = (tally[at] ?? 0) + Math.trunc(left / MONEY_UNIT);
     tally[at + 1] = left % MONEY_UNIT;
+  }
+}
+
+/** Of many tallies, in columns: makes units of what is left, so that it fits a narrow column. */
+export function carryColumns(sums: readonly Float64Array[]): void {
+  for (const at of MONEY_AT) {
+    const [units, left] = [sums[at], sums[at + 1]];
+    if (units === undefined || left === undefined) continue;
+    for (let nth = 0; nth < left.length; nth++) {
+      const over = Math.trunc((left[nth] ?? 0) / MONEY_UNIT);
+      if (over === 0) continue;
+      units[nth] = (units[nth] ?? 0) + over;
+      left[nth] = (left[nth] ?? 0) - over * MONEY_UNIT;
+    }
   }
 }
 
@@ -181,7 +175,7 @@ export function rankedOf(tally: Tally): RankedSum {
 }
 
 export function moneyOf(units: number, left: number): bigint {
-  return BigInt(units) * BigInt(MONEY_UNIT) + BigInt(left);
+  return BigInt(units) * UNIT + BigInt(left);
 }
 
 export function sumsOf(tally: Tally, { latency, ttfb }: Histograms): UsageSums {
@@ -213,17 +207,14 @@ export function sumsOf(tally: Tally, { latency, ttfb }: Histograms): UsageSums {
 const PRICES_MAX = 10_000;
 const prices = new Map<string, Price | null>();
 
-/** What the call would have cost had nothing been read from a cache, less what its usage costs. Nothing where it was not charged. */
-function savingsOf({ price_version, usage_source, cost, ...usage }: SummedRecord): bigint {
-  if (price_version === null || cost === null || usage_source === 'void' || usage_source === 'cache') return 0n;
-  const price = priceOf(price_version);
+/** What the call would have cost had nothing been read from a cache, less what its usage costs. */
+function savingsOf(record: SummedRecord, version: string): bigint {
+  const price = priceOf(version);
   if (price === null) return 0n;
-  const uncached: Usage = { ...usageOf(usage), input: usage.input + usage.cache_read, cache_read: 0 };
-  return costNanoUsd(uncached, price) - costNanoUsd(usageOf(usage), price);
-}
-
-function usageOf({ input, cache_read, cache_write_5m, cache_write_1h, output, reasoning }: Usage): Usage {
-  return { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = record;
+  const others = { cache_write_5m, cache_write_1h, output, reasoning };
+  const uncached: Usage = { ...others, input: input + cache_read, cache_read: 0 };
+  return costNanoUsd(uncached, price) - costNanoUsd({ ...others, input, cache_read }, price);
 }
 
 /** Null: the text is not one of ours, as in records kept before prices were. */

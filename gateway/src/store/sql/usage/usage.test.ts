@@ -208,7 +208,7 @@ describe('sums are those of the records', () => {
     );
     let steps = 0;
     for (let more = true; more; steps++) {
-      more = writer.foldUsage(0);
+      more = writer.foldUsage({ stepMs: 0 });
       const known = calls.filter((call) => !late.includes(call));
       judge(
         reading,
@@ -252,11 +252,7 @@ describe('sums are those of the records', () => {
     fillCalls(writer, more);
     while (writer.foldUsage());
     judge(reading, questionOf(question), [...calls, ...more]);
-    const week = { ...question, by: ['session'] as const, fromMs: END_MS - 6 * 24 * HOUR_MS };
-    judge(reading, questionOf({ ...week, buckets: daysOf('Asia/Tokyo', week.fromMs, END_MS) }), [...calls, ...more]);
-    expect(() => readUsage(reading, questionOf({ ...question, by: ['session'] }), startDeadline(1_000))).toThrow(
-      'over 7 days at most',
-    );
+    judge(reading, questionOf({ ...question, by: ['session'] }), [...calls, ...more]);
   });
 
   test('more than a hundred groups: the dearest, and the others together', () => {
@@ -359,7 +355,7 @@ test('a proof tells sums that are not those of the records, and entries that wer
   while (writer.foldUsage());
   const vandal = openWriteConnection(path);
   closers.push(() => vandal.close());
-  vandal.run('UPDATE usage_day SET cost = cost + 1 WHERE series = (SELECT min(series) FROM usage_day)');
+  vandal.run("DELETE FROM usage_block WHERE step = 'day'");
   expect(proveUsage(reading, WHOLE)).not.toMatchObject({ usage: proveUsage(reading, WHOLE).records });
   vandal.run('DROP TRIGGER ledger_entry_keeps');
   vandal.run(

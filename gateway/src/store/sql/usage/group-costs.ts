@@ -1,0 +1,78 @@
+/** Owns what groups of series cost, as far as a ranking goes by it: added up from blocks, and the dearest of them. */
+import type { SumBlock } from './sum-block.ts';
+import { COST_AT, MONEY_UNIT, type RankedSum } from './tally.ts';
+
+export class GroupCosts {
+  /** Group → its place in the lists. */
+  readonly #places = new Map<number, number>();
+  readonly #groups: number[] = [];
+  readonly #units: number[] = [];
+  readonly #left: number[] = [];
+  readonly #requests: number[] = [];
+
+  get size(): number {
+    return this.#groups.length;
+  }
+
+  /** `groupOf`: null for a series that is not asked for. */
+  addBlock({ series, sums }: SumBlock, groupOf: (series: number) => number | null): void {
+    const [requests, units, left] = [sums[0], sums[COST_AT], sums[COST_AT + 1]];
+    for (let nth = 0; nth < series.length; nth++) {
+      const group = groupOf(series[nth] ?? 0);
+      if (group !== null) this.#add(group, units?.[nth] ?? 0, left?.[nth] ?? 0, requests?.[nth] ?? 0);
+    }
+  }
+
+  add(group: number, { units, left, requests }: RankedSum): void {
+    this.#add(group, units, left, requests);
+  }
+
+  /** At least so many, the dearest first; all that cost the same and have as many calls as the last of them are there too. */
+  dearest(count: number): readonly (readonly [group: number, sum: RankedSum])[] {
+    const rounded = Float64Array.from(this.#groups, (_, at) => this.#rounded(at));
+    const last = rounded.toSorted().at(-count) ?? Number.NEGATIVE_INFINITY;
+    // Lower by more than rounding can make of it.
+    const least = last - Math.abs(last) * 1e-12;
+    const places: number[] = [];
+    for (let at = 0; at < rounded.length; at++) if ((rounded[at] ?? 0) >= least) places.push(at);
+    const sorted = places.map((at) => [this.#groups[at] ?? 0, this.#sumAt(at)] as const);
+    sorted.sort(([, one], [, other]) => compare(one, other));
+    const end = sorted[count - 1];
+    return end === undefined ? sorted : sorted.filter(([, sum]) => compare(sum, end[1]) <= 0);
+  }
+
+  *all(): Iterable<readonly [group: number, sum: RankedSum]> {
+    for (const [at, group] of this.#groups.entries()) yield [group, this.#sumAt(at)];
+  }
+
+  #add(group: number, units: number, left: number, requests: number): void {
+    const at = this.#places.get(group) ?? this.#newPlace(group);
+    const sum = (this.#left[at] ?? 0) + left;
+    const over = Math.trunc(sum / MONEY_UNIT);
+    this.#units[at] = (this.#units[at] ?? 0) + units + over;
+    this.#left[at] = sum - over * MONEY_UNIT;
+    this.#requests[at] = (this.#requests[at] ?? 0) + requests;
+  }
+
+  #newPlace(group: number): number {
+    const at = this.#groups.push(group) - 1;
+    this.#places.set(group, at);
+    this.#units.push(0);
+    this.#left.push(0);
+    this.#requests.push(0);
+    return at;
+  }
+
+  #rounded(at: number): number {
+    return (this.#units[at] ?? 0) * MONEY_UNIT + (this.#left[at] ?? 0);
+  }
+
+  #sumAt(at: number): RankedSum {
+    return { units: this.#units[at] ?? 0, left: this.#left[at] ?? 0, requests: this.#requests[at] ?? 0 };
+  }
+}
+
+/** The dearer first, then the one with more calls. */
+function compare(one: RankedSum, other: RankedSum): number {
+  return other.units - one.units || other.left - one.left || other.requests - one.requests;
+}

@@ -1,0 +1,163 @@
+/**
+ * Owns blocks: the sums of many series as columns, which is how they are kept, added to one another and read. Columns are read
+ * where they lie, and added column by column: a row costs about a tenth of what it does one by one.
+ */
+import { addToSlot, SLOT_MAX, type Slots } from './latency-slots.ts';
+import { type Column, openColumns, packColumns } from './pack-columns.ts';
+import { carryColumns, TALLY_LENGTH } from './tally.ts';
+
+/** The nth number of every column is of the nth series. */
+export interface SumBlock {
+  /** Ascending, each once. */
+  readonly series: Column;
+  /** As a Tally. */
+  readonly sums: readonly Column[];
+}
+
+/** Histograms: those of the nth series stand from the end before to the nth. */
+export interface SlotBlock {
+  readonly ends: Column;
+  readonly slots: Column;
+  readonly counts: Column;
+}
+
+export interface LatencyBlock {
+  readonly latency: SlotBlock;
+  readonly ttfb: SlotBlock;
+}
+
+/** Of the same series. */
+export interface WholeBlock {
+  readonly sums: SumBlock;
+  readonly latencies: LatencyBlock;
+}
+
+export interface PackedBlock {
+  readonly sums: Uint8Array;
+  readonly latencies: Uint8Array;
+}
+
+export function packBlock({ sums: { series, sums }, latencies: { latency, ttfb } }: WholeBlock): PackedBlock {
+  return {
+    sums: packColumns([series, ...sums]),
+    latencies: packColumns([latency, ttfb].flatMap(({ ends, slots, counts }) => [ends, slots, counts])),
+  };
+}
+
+/** `sumsMax`: how many columns of a Tally are asked for. */
+export function openSums(packed: Uint8Array, sumsMax?: number): SumBlock {
+  const [series = NO_COLUMN, ...sums] = openColumns(packed, sumsMax === undefined ? undefined : sumsMax + 1);
+  return { series, sums };
+}
+
+export function openLatencies(packed: Uint8Array): LatencyBlock {
+  const columns = openColumns(packed);
+  const from = (first: number): SlotBlock => ({
+    ends: columns[first] ?? NO_COLUMN,
+    slots: columns[first + 1] ?? NO_COLUMN,
+    counts: columns[first + 2] ?? NO_COLUMN,
+  });
+  return { latency: from(0), ttfb: from(SLOT_COLUMNS) };
+}
+
+/** Adds the nth histogram of a block. */
+export function addBlockSlots(to: Slots, { ends, slots, counts }: SlotBlock, nth: number): void {
+  const end = ends[nth] ?? 0;
+  for (let at = beginningOf(ends, nth); at < end; at++) addToSlot(to, slots[at] ?? 0, counts[at] ?? 0);
+}
+
+/** One block of all the series of several. */
+export function mergeBlocks(blocks: readonly WholeBlock[]): WholeBlock {
+  const [only] = blocks;
+  if (only !== undefined && blocks.length === 1) return only;
+  const series = allSeries(blocks);
+  const places = blocks.map(({ sums }) => placesIn(series, sums.series));
+  const sums = Array.from({ length: TALLY_LENGTH }, (_, at) => {
+    const column = new Float64Array(series.length);
+    for (const [nth, block] of blocks.entries()) scatter(column, block.sums.sums[at], places[nth]);
+    return column;
+  });
+  carryColumns(sums);
+  const mergeOf = (which: keyof LatencyBlock) =>
+    mergeSlots(
+      blocks.map(({ latencies }) => latencies[which]),
+      places,
+      series.length,
+    );
+  return { sums: { series, sums }, latencies: { latency: mergeOf('latency'), ttfb: mergeOf('ttfb') } };
+}
+
+const NO_COLUMN: Column = new Uint8Array(0);
+const SLOT_COLUMNS = 3;
+
+function beginningOf(ends: Column, nth: number): number {
+  return nth === 0 ? 0 : (ends[nth - 1] ?? 0);
+}
+
+function allSeries(blocks: readonly WholeBlock[]): Column {
+  const all = new Uint32Array(blocks.reduce((sum, { sums }) => sum + sums.series.length, 0));
+  let length = 0;
+  for (const { sums } of blocks) {
+    all.set(sums.series, length);
+    length += sums.series.length;
+  }
+  all.sort();
+  let kept = 0;
+  for (let at = 0; at < all.length; at++) {
+    if (at > 0 && all[at] === all[at - 1]) continue;
+    all[kept++] = all[at] ?? 0;
+  }
+  return all.subarray(0, kept);
+}
+
+/** Where each of the `some` stands among `all`. */
+function placesIn(all: Column, some: Column): Uint32Array {
+  const places = new Uint32Array(some.length);
+  let place = 0;
+  for (let at = 0; at < some.length; at++) {
+    while (all[place] !== some[at]) place++;
+    places[at] = place;
+  }
+  return places;
+}
+
+function scatter(to: Float64Array, from: Column = NO_COLUMN, places: Uint32Array = NO_PLACES): void {
+  for (let at = 0; at < from.length; at++) {
+    const place = places[at] ?? 0;
+    to[place] = (to[place] ?? 0) + (from[at] ?? 0);
+  }
+}
+
+const NO_PLACES = new Uint32Array(0);
+
+/** `places`: which row each of a part's is. What a part has twice becomes one. */
+function mergeSlots(parts: readonly SlotBlock[], places: readonly Uint32Array[], rows: number): SlotBlock {
+  const most = parts.reduce((sum, { slots }) => sum + slots.length, 0);
+  const ends = new Uint32Array(rows);
+  const slots = new Uint8Array(most);
+  const counts = new Float64Array(most);
+  const found = new Float64Array(SLOT_MAX + 1);
+  const next = parts.map(() => 0);
+  let length = 0;
+  for (let row = 0; row < rows; row++) {
+    const first = length;
+    for (let nth = 0; nth < parts.length; nth++) {
+      const [part, at = 0] = [parts[nth], next[nth]];
+      if (part === undefined || places[nth]?.[at] !== row) continue;
+      next[nth] = at + 1;
+      const end = part.ends[at] ?? 0;
+      for (let pair = beginningOf(part.ends, at); pair < end; pair++) {
+        const slot = part.slots[pair] ?? 0;
+        if (found[slot] === 0) slots[length++] = slot;
+        found[slot] = (found[slot] ?? 0) + (part.counts[pair] ?? 0);
+      }
+    }
+    for (let at = first; at < length; at++) {
+      const slot = slots[at] ?? 0;
+      counts[at] = found[slot] ?? 0;
+      found[slot] = 0;
+    }
+    ends[row] = length;
+  }
+  return { ends, slots: slots.subarray(0, length), counts: counts.subarray(0, length) };
+}
