@@ -1,0 +1,84 @@
+/**
+ * Measures the console beside calls, in a folder that `measure-usage.ts` filled: for each route that reads, how long its answers
+ * take over HTTP; then how long calls take with and without somebody who asks the heaviest of them one after the other. Run as
+ * `bun gateway/scripts/measure-console.ts DIR [rounds] [seconds]`.
+ */
+import { join } from 'node:path';
+import { startFakeUpstream } from '../test/fake-upstream/start-fake-upstream.ts';
+import { pointAt } from '../test/harness/point-at.ts';
+import { startGateway } from '../test/harness/start-gateway.ts';
+import { createKey } from '../test/http-contract/make-key.ts';
+import { driveCalls } from './measure-console/drive-calls.ts';
+import { keepKeys } from './measure-console/keep-keys.ts';
+import { quantiles } from './measure-console/quantiles.ts';
+import { routesToAsk } from './measure-console/routes-to-ask.ts';
+
+const ASKED_TIMES = 20;
+const CALLS_PER_SECOND = 200;
+const ACCOUNT = 'default';
+
+const [dataDir, roundsText = '5', secondsText = '10'] = process.argv.slice(2);
+if (dataDir === undefined) {
+  throw new Error('found no data folder; run as bun gateway/scripts/measure-console.ts DIR [rounds] [seconds]');
+}
+keepKeys(dataDir);
+const fake = await startFakeUpstream();
+const gateway = await startGateway({ config: pointAt(fake.url, { chat: ['ok'] }), dataDir });
+try {
+  const reader = await createKey(gateway, { workspace: 'default', scopes: ['admin', 'usage'] });
+  const routes = await routesToAsk(gateway.url, reader.key, ACCOUNT);
+  for (const [name, path] of Object.entries(routes)) await timeRoute(name, path, reader.key);
+  const { key } = await createKey(gateway, { workspace: 'default', scopes: ['inference'] });
+  await compare(reader.key, key, Object.values(routes));
+} finally {
+  await gateway.stop(true);
+  await fake.stop();
+}
+
+async function timeRoute(name: string, path: string, key: string): Promise<void> {
+  const tookMs: number[] = [];
+  let bytes = 0;
+  for (let nth = 0; nth < ASKED_TIMES; nth++) {
+    const startMs = performance.now();
+    const response = await fetch(`${gateway.url}/app/api${path}`, { headers: { authorization: `Bearer ${key}` } });
+    bytes = (await response.arrayBuffer()).byteLength;
+    tookMs.push(performance.now() - startMs);
+    if (response.status === 200) continue;
+    say(`${name}: status ${response.status}`);
+    return;
+  }
+  const { p50, p95, least } = quantiles(tookMs);
+  say(`${name}: p50 ${p50} ms, p95 ${p95} ms, least ${least} ms; ${Math.ceil(bytes / 1024)} KiB`);
+}
+
+/**
+ * Rounds with and without the reader take turns, so that what else the machine does meets both. His process stands back: it
+ * stands for a browser on another machine.
+ */
+async function compare(readerKey: string, callerKey: string, paths: readonly string[]): Promise<void> {
+  const tookMs: Record<string, number[]> = { 'calls alone': [], 'calls beside the console': [] };
+  for (let round = 0; round < Number(roundsText); round++) {
+    for (const [name, all] of Object.entries(tookMs)) {
+      const program = join(import.meta.dir, 'measure-console/ask-again.ts');
+      const reader =
+        name === 'calls alone'
+          ? null
+          : Bun.spawn(['nice', '-n', '19', process.execPath, program, gateway.url, readerKey, ...paths], {
+              stdout: 'inherit',
+            });
+      all.push(...(await driveCalls(gateway.url, callerKey, CALLS_PER_SECOND, Number(secondsText) * 1_000)));
+      reader?.kill();
+      await reader?.exited;
+    }
+  }
+  for (const [name, all] of Object.entries(tookMs)) {
+    const { p50, p95, p99, least } = quantiles(all);
+    say(
+      `${name}, ${CALLS_PER_SECOND} a second: p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, least ${least} ms (${all.length} calls)`,
+    );
+  }
+}
+
+function say(words: string): void {
+  process.stdout.write(`${words}\n`);
+}

@@ -1,0 +1,89 @@
+/** Owns what is asked of the console API: each route of its table that reads something of an account, as its pages ask it. */
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract.ts';
+import { askOf } from '../../test/console-api/sample-asks.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = [1, 7, 30, 90];
+const GROUPINGS = [
+  'model',
+  'provider',
+  'key',
+  'member',
+  'workspace',
+  'end_user',
+  'session',
+  'protocol',
+  'model,key',
+  'model,provider',
+  'key,protocol',
+  'end_user,workspace',
+  'session,workspace',
+];
+/** Asked in more than one way below, or files as long as their range. */
+const ASKED_BELOW = ['/home', '/usage', '/usage.csv', '/usage/proof', '/logs', '/logs.csv'];
+
+/** Name → path with its query, below `/app/api`. */
+export async function routesToAsk(url: string, key: string, account: string): Promise<Record<string, string>> {
+  const nowMs = Date.now();
+  const range = (days: number) =>
+    `from=${new Date(nowMs - days * DAY_MS).toISOString()}&to=${new Date(nowMs).toISOString()}`;
+  const own = `/accounts/${account}`;
+  const [newest, old] = await Promise.all([
+    newestCall(url, key, `${own}/logs?limit=1`),
+    newestCall(
+      url,
+      key,
+      `${own}/logs?limit=1&from=${new Date(nowMs - 90 * DAY_MS).toISOString()}&to=${new Date(nowMs - 80 * DAY_MS).toISOString()}`,
+    ),
+  ]);
+  const names = {
+    account,
+    workspace: 'default',
+    key: newest.key_id,
+    model: 'ok',
+    provider: 'lab',
+    request: newest.request_id,
+  };
+  const routes: Record<string, string> = {};
+  for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
+    const path = route.replace(/^GET \/accounts\/\{account\}/, '');
+    if (path === route || ASKED_BELOW.includes(path) || rowOf(route).reply === 'csv') continue;
+    routes[route] = askOf(route, names).replace('GET ', '');
+  }
+  routes['GET /status'] = '/status';
+  routes['an old call'] = `${own}/logs/${old.request_id}`;
+  for (const span of ['24h', '7d', '30d']) routes[`home, ${span}`] = `${own}/home?range=${span}`;
+  for (const days of DAYS) {
+    for (const by of GROUPINGS) {
+      routes[`usage, ${days} days by ${by}`] = `${own}/usage?${range(days)}&by=${by}&metric=cost&compare=before`;
+    }
+    routes[`usage, ${days} days by model, percentiles`] = `${own}/usage?${range(days)}&by=model&metric=latency`;
+    routes[`usage, ${days} days of a key`] = `${own}/usage?${range(days)}&by=model&metric=cost&key=key_default_39`;
+    routes[`logs, ${days} days`] = `${own}/logs?${range(days)}`;
+    for (const filter of [
+      'model=model-11',
+      'key=key_default_39',
+      'end_user=user-2000',
+      `session=${newest.session ?? 'none'}`,
+      'outcome=server_error',
+      'workspace=default-w0',
+    ]) {
+      routes[`logs, ${days} days, ${filter}`] = `${own}/logs?${range(days)}&${filter}`;
+    }
+  }
+  return routes;
+}
+
+interface NewestCall {
+  readonly request_id: string;
+  readonly key_id: string;
+  readonly session: string | null;
+}
+
+async function newestCall(url: string, key: string, path: string): Promise<NewestCall> {
+  const response = await fetch(`${url}/app/api${path}`, { headers: { authorization: `Bearer ${key}` } });
+  const { calls } = (await response.json()) as { calls: NewestCall[] };
+  const [newest] = calls;
+  if (newest === undefined) throw new Error(`${path}: found no call`);
+  return newest;
+}
