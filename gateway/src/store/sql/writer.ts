@@ -26,7 +26,7 @@ export interface Writer extends Readonly<WriterOpened> {
   write(statements: readonly WriteStatement[]): Promise<void>;
   /** Takes what lies in the spool into the ledger; rejects with a StoreFailure, and nothing of it is in there then. */
   drain(): Promise<Drained>;
-  /** Rolls up some records in a transaction of its own; answers whether there are more. Rejects with a StoreFailure. */
+  /** One step of rolling up, where what is gathered waits so long for more; answers whether there is more to do now. Rejects with a StoreFailure. */
   fold(gatherMs: number): Promise<boolean>;
   writable(): boolean;
   /** Waits for what is under way, then closes the database. What comes after is rejected as `closed`. */
