@@ -1,7 +1,6 @@
 /** Owns sums over calls while they are made: of one record, of rolled-up rows, of one another. Reads and writes nothing. */
 import { costNanoUsd } from '../../../billing/cost.ts';
-import { PriceError } from '../../../billing/money.ts';
-import { type Price, parsePriceVersion } from '../../../billing/price.ts';
+import { type Price, readPriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
 import type { UsageSums } from '../../usage-port.ts';
 import { outcomeOf } from './call-outcome.ts';
@@ -222,16 +221,7 @@ function priceOf(version: string): Price | null {
   const known = prices.get(version);
   if (known !== undefined) return known;
   if (prices.size >= PRICES_MAX) prices.clear();
-  const price = parse(version);
+  const price = readPriceVersion(version);
   prices.set(version, price);
   return price;
-}
-
-function parse(version: string): Price | null {
-  try {
-    return parsePriceVersion(version);
-  } catch (error) {
-    if (error instanceof PriceError) return null;
-    throw error;
-  }
 }
