@@ -23,7 +23,7 @@ mkdirSync(FOLDER, { recursive: true });
 const [browser, full, empty] = await Promise.all([launchBrowser(), startSeededGateway(), startGateway()]);
 try {
   await setUpOwner(empty);
-  await takeAll(browser, 'full', full.gateway.url, { key: full.keyId, request: full.requestId });
+  await takeAll(browser, 'full', full.gateway.url, full.names);
   await takeAll(browser, 'empty', empty.url, null);
 } finally {
   await browser.close();

@@ -8,6 +8,9 @@ import { eventually } from '../harness/eventually.ts';
 export interface PageNames {
   readonly key: string;
   readonly request: string;
+  /** What one-time links carry; left out: links that work no more, of which an address may try ten. */
+  readonly invitation?: string;
+  readonly reset?: string;
 }
 
 export interface ConsolePage {
@@ -19,6 +22,8 @@ export interface ConsolePage {
   readonly isForStrangers?: true;
   path(names: PageNames): string;
 }
+
+const DEAD_TOKEN = 'x'.repeat(43);
 
 const plain = (route: string): ConsolePage => ({ route, path: () => route });
 
@@ -41,13 +46,17 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   plain('/app/me'),
   plain('/status'),
   { ...plain('/app/sign-in'), isForStrangers: true },
-  { route: '/app/setup', isForStrangers: true, path: () => `/app/setup?token=${'x'.repeat(43)}` },
+  { route: '/app/setup', isForStrangers: true, path: () => `/app/setup?token=${DEAD_TOKEN}` },
   {
     route: '/app/invitations/$token',
     isForStrangers: true,
-    path: () => `/app/invitations/${'x'.repeat(43)}`,
+    path: ({ invitation = DEAD_TOKEN }) => `/app/invitations/${invitation}`,
   },
-  { route: '/app/reset/$token', isForStrangers: true, path: () => `/app/reset/${'x'.repeat(43)}` },
+  {
+    route: '/app/reset/$token',
+    isForStrangers: true,
+    path: ({ reset = DEAD_TOKEN }) => `/app/reset/${reset}`,
+  },
 ];
 
 /** The addresses in the console's own router. */

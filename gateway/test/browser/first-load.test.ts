@@ -50,10 +50,7 @@ async function fetchedBy(path: string, cookies: Cookies): Promise<readonly (read
 
 describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)', () => {
   test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (_, { path, isForStrangers }) => {
-    const fetched = await fetchedBy(
-      path({ key: seeded.keyId, request: seeded.requestId }),
-      isForStrangers === true ? [] : session,
-    );
+    const fetched = await fetchedBy(path(seeded.names), isForStrangers === true ? [] : session);
     const bytes = fetched.reduce((sum, [, size]) => sum + size, 0);
     const largest = fetched.slice(0, 5).map(([name, size]) => `${size} ${name}`);
     expect(bytes, `${bytes} bytes, of them\n${largest.join('\n')}\n`).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);

@@ -1,7 +1,7 @@
 /** Each page in both themes, wide and narrow, with something to show and with nothing, and all that opens over it: sound, accessible, no wider than its window. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { CONSOLE_PAGES, type ConsolePage, openPage, routedPaths, untilSettled } from './console-pages.ts';
@@ -23,13 +23,18 @@ const isExhaustive = process.env.TOLLGATE_EXHAUSTIVE === '1';
 let browser: Browser;
 let full: SeededGateway;
 let empty: RunningGateway;
+/** What an open link of the empty one carries. */
+let invitation = '';
 const visitors = new Map<string, Visitor>();
 let signedIn: Record<State, Awaited<ReturnType<typeof signedInState>>>;
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
   [browser, full, empty] = await Promise.all([launchBrowser(), startSeededGateway(), startGateway()]);
-  await setUpOwner(empty);
+  const owner = await setUpOwner(empty);
+  const body = { email: 'linus@example.com', role: 'developer', workspaces: null };
+  const invited = await must(owner.ask('POST /accounts/default/invitations', { body }));
+  invitation = String(invited.link).split('/').at(-1) ?? '';
   signedIn = {
     full: await signedInState(browser, urlOf('full'), OWNER),
     empty: await signedInState(browser, urlOf('empty'), OWNER),
@@ -84,7 +89,8 @@ test('every page of the router is opened here', () => {
 describe.skipIf(!HAS_BROWSER)('a page (needs Chromium for Linux on x64)', () => {
   test.each(CASES.map((one) => [one.name, one] as const))('%s', async (_, { page, state, view }) => {
     const visitor = await visitorOf(state, view, page.isForStrangers === true);
-    await openPage(visitor.page, `${urlOf(state)}${page.path({ key: full.keyId, request: full.requestId })}`);
+    const names = state === 'full' ? full.names : { ...NO_NAMES, invitation };
+    await openPage(visitor.page, `${urlOf(state)}${page.path(names)}`);
     const isAsked = await visitor.page.getByRole('heading', { name: 'Sign in' }).count();
     expect(isAsked).toBe(page.route === '/app/sign-in' ? 1 : 0);
     expect(await visitor.findBarriers()).toEqual([]);
@@ -104,7 +110,7 @@ const OPENED = LAYERS.flatMap((layer, nth) =>
 describe.skipIf(!HAS_BROWSER)('over a page (needs Chromium for Linux on x64)', () => {
   test.each(OPENED.map((one) => [one.title, one] as const))('%s', async (_, { layer, view }) => {
     const { page, findBarriers, overhangPx, faults } = await visitorOf('full', view, false);
-    await openPage(page, `${urlOf('full')}${layer.path({ key: full.keyId, request: full.requestId })}`);
+    await openPage(page, `${urlOf('full')}${layer.path(full.names)}`);
     await untilSettled(page, async () => {
       await layer.open(page, view.size === 'narrow');
       await page.getByRole(layer.role, { name: layer.name }).last().waitFor();

@@ -10,14 +10,14 @@ import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fak
 import { pointAt } from '../harness/point-at.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey, type MadeKey } from '../http-contract/make-key.ts';
+import type { PageNames } from './console-pages.ts';
 
 export interface SeededGateway {
   readonly gateway: RunningGateway;
   readonly fake: FakeUpstream;
   readonly owner: ApiVisitor;
-  /** Of the last call. */
-  readonly requestId: string;
-  readonly keyId: string;
+  /** The last call, a key, and links that nobody has used. */
+  readonly names: Required<PageNames>;
   stop(): Promise<void>;
 }
 
@@ -51,16 +51,16 @@ export async function startSeededGateway(): Promise<SeededGateway> {
     keys.push({ ...(await createKey(first, { name })), name });
   }
   const owner = await setUpOwner(first);
-  await furnish(first, owner, keys[0]?.id ?? '');
+  const key = keys[0]?.id ?? '';
+  const links = await furnish(first, owner, key);
   await first.stop(true);
-  const requestId = await writeCalls(plan.dataDir, keys);
+  const request = await writeCalls(plan.dataDir, keys);
   const gateway = await startGateway({ ...plan, port: Number(new URL(first.url).port) });
   return {
     gateway,
     fake,
     owner,
-    requestId,
-    keyId: keys[0]?.id ?? '',
+    names: { key, request, ...links },
     async stop() {
       await gateway.stop();
       await fake.stop();
@@ -97,11 +97,15 @@ async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly 
   return records.at(-1)?.request_id ?? '';
 }
 
-/** People, a workspace, limits and money, as an owner enters them. */
-async function furnish({ url }: RunningGateway, owner: ApiVisitor, keyId: string): Promise<void> {
-  for (const role of ['admin', 'developer', 'viewer'] as const) {
-    await inviteMember(url, owner, { account: 'default', role });
-  }
+/** People, a workspace, limits and money, as an owner enters them. Answers what the open links carry. */
+async function furnish(
+  { url }: RunningGateway,
+  owner: ApiVisitor,
+  keyId: string,
+): Promise<Required<Pick<PageNames, 'invitation' | 'reset'>>> {
+  for (const role of ['admin', 'developer'] as const) await inviteMember(url, owner, { account: 'default', role });
+  const viewer = await inviteMember(url, owner, { account: 'default', role: 'viewer' });
+  const reset = await must(owner.ask(`POST /accounts/default/members/${viewer.person}/reset-link`, { body: {} }));
   await must(
     owner.ask('POST /accounts/default/providers', {
       body: {
@@ -113,7 +117,7 @@ async function furnish({ url }: RunningGateway, owner: ApiVisitor, keyId: string
       },
     }),
   );
-  await must(
+  const invited = await must(
     owner.ask('POST /accounts/default/invitations', {
       body: { email: 'linus@example.com', role: 'developer', workspaces: ['default'] },
     }),
@@ -137,4 +141,9 @@ async function furnish({ url }: RunningGateway, owner: ApiVisitor, keyId: string
       body: { id: crypto.randomUUID(), usd: '500', note: 'Invoice 2026-117' },
     }),
   );
+  return { invitation: tokenOf(invited.link), reset: tokenOf(reset.link) };
+}
+
+function tokenOf(link: unknown): string {
+  return String(link).split('/').at(-1) ?? '';
 }
