@@ -21,11 +21,16 @@ beforeEach(() => {
   home = newFolder();
 });
 
-/** Runs `connect` with the words behind it, from an empty folder, as if the gateway ran as configured here. */
-async function connect(...words: string[]) {
+/** Runs `connect` with the words behind it, from an empty folder: where the gateway listens, the gateway itself says. */
+const connect = (...words: string[]) => connectFrom({ dataDir: gateway.dataDir, variables: {} }, words);
+
+async function connectFrom(
+  { dataDir, variables }: { readonly dataDir: string; readonly variables: Readonly<Record<string, string>> },
+  words: readonly string[],
+) {
   let [stdout, stderr] = ['', ''];
   const environment = {
-    dataDir: gateway.dataDir,
+    dataDir,
     stdout(text: string) {
       stdout += text;
     },
@@ -35,7 +40,7 @@ async function connect(...words: string[]) {
     nowMs: Date.now,
   };
   const program = new Command('tollgate').exitOverride().configureOutput({ writeErr: environment.stderr });
-  register(program, environment, { home, cwd: newFolder(), variables: { PORT: new URL(gateway.url).port } });
+  register(program, environment, { home, cwd: newFolder(), variables });
   try {
     await program.parseAsync(['connect', ...words], { from: 'user' });
     return { exitCode: 0, stdout, stderr };
@@ -137,6 +142,12 @@ test('Claude Code gets the address without /v1, and the model that was named', a
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'claude-demo',
     },
   });
+});
+
+test('the address is that of the server that runs here; where none does, as it is configured', async () => {
+  expect((await connect('claude', '--dry-run')).stdout).toContain(gateway.url);
+  const idle = { dataDir: newFolder(), variables: { PORT: '18080' } };
+  expect((await connectFrom(idle, ['claude', '--dry-run'])).stdout).toContain('http://127.0.0.1:18080');
 });
 
 describe('nothing is changed', () => {

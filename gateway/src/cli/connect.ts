@@ -7,6 +7,7 @@ import { changeFile, keptPath, readText, restoreFile } from '../connect/change-f
 import { renderDifference } from '../connect/line-difference.ts';
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../connect/tools.ts';
 import { readModels, tryCall } from '../connect/try-gateway.ts';
+import { callControl } from '../control/control-client.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { administer } from './administer.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
@@ -29,6 +30,7 @@ export interface Surroundings {
 }
 
 const madeKey = z.object({ id: z.string(), key: z.string() });
+const address = z.object({ base_url: z.string().nullable() });
 const SHOWN_MODELS_MAX = 12;
 /** Stands in a dry run for the key that would be made; it is hidden as every key is. */
 const KEY_TO_BE = `tg_${'0'.repeat(49)}`;
@@ -43,7 +45,7 @@ export function register(
     .command('connect')
     .description('let a coding tool of this user work through the gateway: writes its configuration, and puts it back')
     .argument('<tool>', `one of ${Object.keys(TOOLS).join(', ')}`)
-    .option('--url <address>', 'the address of the gateway (default: as configured here)')
+    .option('--url <address>', 'the address of the gateway (default: of the server that runs here, else as configured)')
     .option('--key <key>', 'an API key (default: one is made, named after the tool)')
     .option('--model <name>', 'the model that it asks for')
     .option('--dry-run', 'only show what would be changed')
@@ -73,7 +75,8 @@ interface Wish {
 
 async function connect(environment: CliEnvironment, surroundings: Surroundings, wish: Wish): Promise<void> {
   const { name, tool, file, flags } = wish;
-  const url = flags.url === undefined ? configuredUrl(surroundings) : parseUrl(flags.url);
+  const url =
+    flags.url === undefined ? ((await runningUrl(environment)) ?? configuredUrl(surroundings)) : parseUrl(flags.url);
   if (tool.needsModel && flags.model === undefined) throw await missingModel(tool, url, flags.key);
   const before = readText(file);
   const edit = (key: string) => inWords(file, () => tool.edit(before, { url, key, model: flags.model ?? null }));
@@ -182,6 +185,16 @@ function parseUrl(text: string): string {
     throw new CliFailure(2, `--url: found ${JSON.stringify(text)}, expected an address such as https://gw.example`);
   }
   return url.href.replace(/\/+(v1\/*)?$/, '');
+}
+
+/** Of the server of this data folder; null: none runs. */
+async function runningUrl({ dataDir }: CliEnvironment): Promise<string | null> {
+  try {
+    const reply = await callControl(dataDir, 'server.address', {});
+    return reply === 'no-server' || !reply.ok ? null : address.parse(reply.result).base_url;
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
 }
 
 /** As a server in this folder would listen; one that listens everywhere is reached on this machine. */

@@ -1,4 +1,4 @@
-/** Owns the commands that make one-time links into the console: to set it up, and to a new password. */
+/** Owns the commands that lead to the gateway: its address, and one-time links into the console, to set it up and to a new password. */
 import { z } from 'zod';
 import { CommandFailure, type ConsoleLinks, type ControlCommand, defineCommand } from './command.ts';
 
@@ -37,6 +37,9 @@ const reset = defineCommand(
   },
 );
 
+/** Null: it is asked where no server runs. */
+const address = defineCommand(z.strictObject({}), async ({ links }) => ({ base_url: links.served()?.baseUrl ?? null }));
+
 /** What links begin with. @throws CommandFailure where the console is not served. */
 function requireConsole(
   { served }: ConsoleLinks,
@@ -48,6 +51,7 @@ function requireConsole(
 }
 
 export const LINK_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [
+  ['server.address', address],
   ['setup.link', setUp],
   ['person.reset_link', reset],
 ];
