@@ -80,7 +80,8 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
 }
 
 /** What a query asks for, with the names that its answer is shown with. */
-async function understand(parts: UsageParts, { account, workspaces }: Tenancy, asked: Asked) {
+async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked) {
+  const { account } = tenancy;
   const [first, second] = asked.by;
   if (first === second) {
     throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two that differ, or one`, { member: 'by' });
@@ -89,7 +90,7 @@ async function understand(parts: UsageParts, { account, workspaces }: Tenancy, a
   const { step, ...range } = cutRange(asked, timeZone);
   const labels = await parts.labelsOf(account);
   const question: UsageQuestion = {
-    tenant: { account, workspaces },
+    tenant: tenantOf(tenancy),
     condition: conditionOf(asked, labels.owners),
     ...range,
     timeZone,

@@ -7,7 +7,7 @@ export const MIGRATION_18: Migration = {
     'DROP TABLE usage_quarter',
     'DROP TABLE usage_day',
     'DROP TABLE usage_caller_day',
-    // Sums of many series in columns, as `usage/sum-rows.ts` packs them. A place (account, kind, step, start_ms) may have several
+    // Sums of many series in columns, as `usage/sum-block.ts` packs them. A place (account, kind, step, start_ms) may have several
     // parts, which are added up. Kinds are those of series; steps are quarters of an hour, and days of the account's zone.
     `CREATE TABLE usage_block (
       id INTEGER PRIMARY KEY,
