@@ -17,6 +17,8 @@ interface ColumnChartProps {
   readonly series: readonly Series[];
   readonly labels: readonly BucketLabel[];
   readonly axisText: (value: number) => string;
+  /** Counts: the scale has no fractions. */
+  readonly isWhole: boolean;
   readonly amountText: (series: number, column: number) => string;
   /** The whole column; null: its pieces do not add up. */
   readonly sumText: ((column: number) => string) | null;
@@ -35,6 +37,7 @@ export function ColumnChart({
   series,
   labels,
   axisText,
+  isWhole,
   amountText,
   sumText,
   onPick,
@@ -45,8 +48,8 @@ export function ColumnChart({
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const layout = useMemo(
-    () => (width === null ? null : layOutPlot({ series, shape, labels, axisText, height }, width)),
-    [series, shape, labels, axisText, height, width],
+    () => (width === null ? null : layOutPlot({ series, shape, labels, axisText, isWhole, height }, width)),
+    [series, shape, labels, axisText, isWhole, height, width],
   );
   const place = layout?.place ?? null;
   const [column, setColumn] = useState<number | null>(null);

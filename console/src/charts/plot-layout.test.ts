@@ -8,6 +8,7 @@ const given = (shape: PlotGiven['shape'], ...values: (number | null)[][]): PlotG
   series: values.map((one, at) => ({ name: `s${at}`, color: `c${at}`, values: one })),
   labels: (values[0] ?? []).map((_, at) => ({ short: `${at}`, full: `${at}`, startsDay: false })),
   axisText: String,
+  isWhole: true,
   height: 132,
 });
 
@@ -19,16 +20,27 @@ describe('scaleSteps', () => {
     [0.31, 100, 30, [0, 0.1, 0.2, 0.3]],
     [1, 0, 44, [0]],
   ])('up to %p on %p pixels, %p apart', (most, heightPx, apartPx, steps) => {
-    expect(scaleSteps(most, heightPx, apartPx)).toEqual(steps);
+    expect(scaleSteps(most, heightPx, apartPx, false)).toEqual(steps);
   });
 
-  test('whatever the highest value is, its lines stay apart and below it', () => {
+  test.each([
+    [1.04, 64, 24, [0, 1]],
+    [2.08, 64, 24, [0, 1, 2]],
+    // Of what is no count, each 2.5.
+    [9.36, 64, 16, [0, 5]],
+    [104, 228, 44, [0, 25, 50, 75, 100]],
+  ])('of a count up to %p on %p pixels, %p apart', (most, heightPx, apartPx, steps) => {
+    expect(scaleSteps(most, heightPx, apartPx, true)).toEqual(steps);
+  });
+
+  test('whatever the highest value is, its lines stay apart and below it, and those of counts are whole', () => {
     fc.assert(
-      fc.property(fc.double({ min: 1e-6, max: 1e15, noNaN: true }), (most) => {
-        const steps = scaleSteps(most, 200, 44);
+      fc.property(fc.double({ min: 1e-6, max: 1e15, noNaN: true }), fc.boolean(), (most, isWhole) => {
+        const steps = scaleSteps(most, 200, 44, isWhole);
         expect(steps.at(-1)).toBeLessThanOrEqual(most * (1 + 1e-9));
         expect(steps.length).toBeLessThanOrEqual(5);
         expect(steps[0]).toBe(0);
+        expect(isWhole && steps.some((step) => !Number.isInteger(step))).toBe(false);
       }),
     );
   });
@@ -58,6 +70,6 @@ describe('layOutPlot', () => {
   test('without a value there is a scale all the same', () => {
     const { shapes, scale } = layOutPlot(given('bars', [null, 0]), 236);
     expect(shapes.map(({ path }) => path)).toEqual(['']);
-    expect(scale.map(({ text }) => text)).toEqual(['0', '0.25', '0.5', '0.75', '1']);
+    expect(scale.map(({ text }) => text)).toEqual(['0', '1']);
   });
 });

@@ -8,6 +8,8 @@ export interface PlotGiven {
   /** Under each column. */
   readonly labels: readonly BucketLabel[];
   readonly axisText: (value: number) => string;
+  /** Counts: the scale has no fractions. */
+  readonly isWhole: boolean;
   readonly height: number;
 }
 
@@ -50,12 +52,13 @@ const POINTS_BELOW = 40;
 
 /** `width`: of the whole element, with its scale and labels. */
 export function layOutPlot(given: PlotGiven, width: number): PlotLayout {
-  const { series, shape, labels, axisText } = given;
+  const { series, shape, labels, axisText, isWhole } = given;
   const stacked = shape === 'bars' ? stackUp(series) : series.map(({ values }) => values);
   const highest = Math.max(0, ...stacked.flat().map((value) => value ?? 0));
   const most = highest > 0 ? highest * (1 + HEADROOM) : 1;
   const height = Math.max(0, given.height - TOP_PX - FOOT_PX);
-  const steps = scaleSteps(most, height, given.height < SMALL_PX ? 24 : 44).map((value) => ({
+  const apartPx = given.height < SMALL_PX ? 24 : 44;
+  const steps = scaleSteps(most, height, apartPx, isWhole).map((value) => ({
     value,
     text: axisText(value),
   }));
@@ -80,12 +83,13 @@ export function layOutPlot(given: PlotGiven, width: number): PlotLayout {
   };
 }
 
-/** Round values from 0 to `most`, whose lines are at least `apartPx` apart. */
-export function scaleSteps(most: number, heightPx: number, apartPx: number): number[] {
+/** Round values from 0 to `most`, whose lines are at least `apartPx` apart; whole ones of what is counted. */
+export function scaleSteps(most: number, heightPx: number, apartPx: number, isWhole: boolean): number[] {
   if (heightPx <= 0) return [0];
-  const least = (most * apartPx) / heightPx;
+  const least = Math.max(isWhole ? 1 : 0, (most * apartPx) / heightPx);
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = power * ([1, 2, 2.5, 5].find((factor) => power * factor >= least) ?? 10);
+  const steps = [1, 2, 2.5, 5].map((factor) => power * factor);
+  const step = steps.find((one) => one >= least && !(isWhole && one % 1 !== 0)) ?? power * 10;
   // Without the noise of floats: 0.30000000000000004 is no round value.
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }

@@ -69,6 +69,7 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
         series={series}
         labels={labels}
         axisText={shortNumber}
+        isWhole
         amountText={(at, column) => wholeNumber(series[at]?.values[column] ?? 0)}
         sumText={(column) => wholeNumber(histogram.bars[column]?.requests ?? 0)}
         selected={times === null ? null : selected}

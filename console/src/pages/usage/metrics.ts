@@ -22,6 +22,8 @@ export interface Metric {
   readonly text: (sums: Sums) => string;
   /** Short, for an axis. */
   readonly axisText: (amount: number) => string;
+  /** Whether it is a count. */
+  readonly isWhole: boolean;
 }
 
 /** The counters of tokens, in the order in which they are billed. Disjoint, save that reasoning is a part of output. */
@@ -67,6 +69,7 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
         amount: (sums) => approximateUsd(sums.cost_nano_usd),
         text: (sums) => exactUsd(sums.cost_nano_usd),
         axisText: axisUsd,
+        isWhole: false,
       };
     case 'cache_savings':
       return {
@@ -76,6 +79,7 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
         amount: (sums) => approximateUsd(sums.cache_savings_nano_usd),
         text: (sums) => exactUsd(sums.cache_savings_nano_usd),
         axisText: axisUsd,
+        isWhole: false,
       };
     case 'requests':
     case 'errors':
@@ -86,6 +90,7 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
         amount: (sums) => sums[name],
         text: (sums) => wholeNumber(sums[name]),
         axisText: shortNumber,
+        isWhole: true,
       };
     case 'tokens':
       return {
@@ -95,6 +100,7 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
         amount: tokensOf,
         text: (sums) => wholeNumber(tokensOf(sums)),
         axisText: shortNumber,
+        isWhole: true,
       };
     case 'latency':
     case 'ttft': {
@@ -106,6 +112,7 @@ export function metricOf(name: MetricName, percentile: Percentile): Metric {
         amount,
         text: (sums) => milliseconds(amount(sums)),
         axisText: (ms) => (ms < 1_000 ? `${ms} ms` : `${Number((ms / 1_000).toFixed(2))} s`),
+        isWhole: false,
       };
     }
   }

@@ -37,6 +37,7 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
         series={series}
         labels={labels}
         axisText={metric.axisText}
+        isWhole={metric.isWhole}
         amountText={(at, column) => series[at]?.text(column) ?? ''}
         sumText={metric.adds ? (column) => textOf(metric, reply.totals[column] ?? null) : null}
         onPick={(at) => {
