@@ -1,6 +1,7 @@
 /** Owns the filters that are set, each with its way out, and adding one by its name and value. */
 import { ListFilter, X } from 'lucide-react';
 import { useId, useState } from 'react';
+import type { Reply } from '../../../gateway/src/console-api/contract.ts';
 import { useFilters } from '../lib/search.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -19,7 +20,13 @@ export interface FilterKind {
   readonly none?: string;
 }
 
-export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }) {
+interface FilterChipsProps {
+  readonly kinds: readonly FilterKind[];
+  /** What people call values that are ids. */
+  readonly labels: Reply<'GET /accounts/{account}/logs'>['filter_labels'];
+}
+
+export function FilterChips({ kinds, labels }: FilterChipsProps) {
   const [search, change] = useFilters();
   const [open, setOpen] = useState(false);
   const without = readWithout(search);
@@ -36,7 +43,9 @@ export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }
           className="group inline-flex h-8 max-w-full items-center gap-1.5 rounded-md border border-accent/40 bg-accent-soft pr-2 pl-2.5 text-accent-strong hover:border-accent"
         >
           <span>{kind.word}</span>
-          <span className="max-w-48 truncate font-medium">{labelOf(kind, search[kind.name])}</span>
+          <span className="max-w-80 truncate font-medium" title={search[kind.name]}>
+            {labelOf(kind, search[kind.name], labels)}
+          </span>
           <span className="sr-only">, take this filter away</span>
           <X size={13} aria-hidden="true" className="shrink-0" />
         </button>
@@ -49,9 +58,10 @@ export function FilterChips({ kinds }: { readonly kinds: readonly FilterKind[] }
   );
 }
 
-function labelOf(kind: FilterKind, value: string | undefined): string {
+function labelOf(kind: FilterKind, value: string | undefined, labels: FilterChipsProps['labels']): string {
   if (value === undefined) return kind.none ?? '';
-  return [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
+  const told = labels.find((one) => one.filter === kind.name && one.value === value);
+  return told?.label ?? [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
 }
 
 function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; readonly onClose: () => void }) {

@@ -1,5 +1,5 @@
 /** Owns the names that pages about usage show for ids of an account. */
-import type { UsageLabels } from '../console-api/usage-parts.ts';
+import type { FilterLabel, UsageLabels } from '../console-api/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { PersonNames } from '../people/person-names.ts';
 
@@ -19,6 +19,30 @@ export async function usageLabels(
     },
     owners,
     memberName: (memberId) => memberNames.get(memberId) ?? null,
-    hasKeys: (workspaces) => own.some(({ workspaceId }) => workspaces === null || workspaces.includes(workspaceId)),
+    namesOfAsked({ key, member }, workspaces) {
+      const seen = own.filter(isIn(workspaces));
+      const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
+      return [
+        ...labelOf('key', key, new Map(seen.map(({ id, name }) => [id, name]))),
+        ...labelOf('member', member, new Map([...memberNames].filter(([id]) => makers.has(id)))),
+      ];
+    },
+    hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };
+}
+
+function isIn(workspaces: readonly string[] | null) {
+  return ({ workspaceId }: { readonly workspaceId: string }) => workspaces === null || workspaces.includes(workspaceId);
+}
+
+/** None where it is not asked for or has no name. */
+function labelOf(
+  filter: FilterLabel['filter'],
+  value: string | undefined,
+  names: ReadonlyMap<string, string>,
+): FilterLabel[] {
+  const name = value === undefined ? undefined : names.get(value);
+  if (value === undefined || name === undefined) return [];
+  const isShared = [...names.values()].filter((one) => one === name).length > 1;
+  return [{ filter, value, label: isShared ? `${name} (${value})` : name }];
 }

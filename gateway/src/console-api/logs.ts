@@ -11,7 +11,7 @@ import type { ReadQuery } from './contract.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
 import { tenantOf } from './usage.ts';
-import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+import { PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { parseRange } from './usage-range.ts';
 
 type LogRoute =
@@ -37,12 +37,14 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
     'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
       const askedMs = parts.nowMs();
       const { before, after, limit } = query;
+      const labels = await labelsFor(parts, tenancy, query);
       const common = {
         tenant: tenantOf(tenancy),
-        ...(await choiceOf(parts, tenancy, query)),
+        ...choiceOf(query, labels),
         limit,
         timeMsMax: PAGE_MS_MAX,
       };
+      const filter_labels = labels?.namesOfAsked(query, tenancy.workspaces) ?? [];
       if (after !== undefined) {
         const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
         const last = found.at(-1);
@@ -52,7 +54,13 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         const { fromMs, toMs } = rangeOf(query, askedMs);
         const calls = found.filter(({ at_ms }) => at_ms >= (fromMs ?? 0) && at_ms < toMs);
         calls.sort((one, other) => (one.request_id > other.request_id ? -1 : 1));
-        return { calls: calls.map(renderCallRecord), next: null, newest: String(newest), histogram: null };
+        return {
+          calls: calls.map(renderCallRecord),
+          next: null,
+          newest: String(newest),
+          filter_labels,
+          histogram: null,
+        };
       }
       const page = await orRefuse(
         usage.readLogs({
@@ -67,6 +75,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         calls: page.calls.map(renderCallRecord),
         next: page.next,
         newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
+        filter_labels,
         histogram:
           page.histogram === null
             ? null
@@ -84,7 +93,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
       name: 'calls.csv',
       lines: callLines(usage, {
         tenant: tenantOf(tenancy),
-        ...(await choiceOf(parts, tenancy, query)),
+        ...choiceOf(query, await labelsFor(parts, tenancy, query)),
         ...rangeOf(query, parts.nowMs()),
         idPrefix: prefixOf(query.q),
         timeMsMax: PAGE_MS_MAX,
@@ -118,10 +127,13 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
   };
 }
 
-/** Names are asked for only where a member is. */
-async function choiceOf({ labelsOf }: LogParts, { account }: Tenancy, asked: Asked) {
-  const owners = asksMember(asked) ? (await labelsOf(account)).owners : new Map<string, string>();
-  return { condition: conditionOf(asked, owners), outcome: asked.outcome ?? null };
+/** Null: neither a key nor a member is asked for. */
+async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, asked: Asked): Promise<UsageLabels | null> {
+  return asked.key !== undefined || asksMember(asked) ? labelsOf(account) : null;
+}
+
+function choiceOf(asked: Asked, labels: UsageLabels | null) {
+  return { condition: conditionOf(asked, labels?.owners ?? new Map()), outcome: asked.outcome ?? null };
 }
 
 function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; toMs: number } {

@@ -1,6 +1,17 @@
 /** Owns what the pages about usage and calls stand on, beside the reader: names, zones, money. Each is asked for as it is now. */
 import type { UsageReader } from '../store/usage-port.ts';
 
+export interface AskedIds {
+  readonly key?: string | undefined;
+  readonly member?: string | undefined;
+}
+
+export interface FilterLabel {
+  readonly filter: keyof AskedIds;
+  readonly value: string;
+  readonly label: string;
+}
+
 /** Names for ids, of one account. */
 export interface UsageLabels {
   keyName(keyId: string): string | null;
@@ -8,6 +19,11 @@ export interface UsageLabels {
   readonly owners: ReadonlyMap<string, string>;
   /** Null: he is gone. */
   memberName(memberId: string): string | null;
+  /**
+   * What people call the key and the member that are asked for; with the id, where another one has the same name. Only of keys
+   * in these workspaces, and of who made them; null: in any.
+   */
+  namesOfAsked(asked: AskedIds, workspaces: readonly string[] | null): FilterLabel[];
   /** Whether there is any key, in these workspaces; null: in any. */
   hasKeys(workspaces: readonly string[] | null): boolean;
 }

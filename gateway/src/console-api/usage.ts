@@ -41,6 +41,7 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
         step,
         time_zone: question.timeZone,
         buckets: question.buckets.map((at) => new Date(at).toISOString()),
+        filter_labels: labels.namesOfAsked(query, tenancy.workspaces),
         groups: answer.groups.map((group) => renderGroup(group, query.by, labels)),
         rest: answer.rest === null ? null : renderGroup(answer.rest, query.by, labels),
         total: renderSums(answer.total.sums),

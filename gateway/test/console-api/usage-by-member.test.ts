@@ -84,6 +84,25 @@ test('a member as a filter is his keys, and somebody without a key has no calls'
   expect((await readUsage('by=model&member=nobody')).total.requests).toBe(0);
 });
 
+test('filters are told by name, with the id where another key has the same one', async () => {
+  const { groups } = await readUsage('by=key');
+  const keyOf = (name: string) => groups.find(({ labels: [label] }) => label === name)?.values[0] ?? '';
+  const [alone, shared] = [keyOf('of the command line'), keyOf('a key')];
+  const told = { filter: 'member', value: developer.person, label: 'The developer of default' };
+  for (const page of ['usage', 'logs'] as const) {
+    const ask = async (query: string) => {
+      const reply = await must(owner.ask(`GET /accounts/default/${page}?${RANGE}&${query}`));
+      return reply.filter_labels;
+    };
+    expect(await ask(`key=${alone}&member=${developer.person}`)).toEqual([
+      { filter: 'key', value: alone, label: 'of the command line' },
+      told,
+    ]);
+    expect(await ask(`key=${shared}`)).toEqual([{ filter: 'key', value: shared, label: `a key (${shared})` }]);
+    expect(await ask('model=ok')).toEqual([]);
+  }
+});
+
 test('calls of the command line alone, as sums and as a list', async () => {
   const { total, groups } = await readUsage('by=key&without=member');
   expect([total.requests, groups.map(({ labels: [name] }) => name)]).toEqual([3, ['of the command line']]);

@@ -35,6 +35,7 @@ const page = (
   calls: ids.map(call),
   next,
   newest,
+  filter_labels: [],
   histogram: null,
 });
 const ids = (calls: readonly CallView[]) => calls.map(({ request_id }) => request_id);

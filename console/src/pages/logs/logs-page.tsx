@@ -33,7 +33,7 @@ export default function LogsPage() {
   const isLive = search.live === '1';
   const range = readRange(search, '24h', openedMs);
   const query = logQuery(search, range);
-  const { list, histogram, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
+  const { list, histogram, filterLabels, error, isFetchingOlder, retry, fetchOlder, showNew } = useCallList(
     account,
     query,
     isLive,
@@ -69,7 +69,7 @@ export default function LogsPage() {
         <>
           <FindById onFind={open} />
           <RangeChoice range={range} />
-          <FilterChips kinds={LOG_FILTERS} />
+          <FilterChips kinds={LOG_FILTERS} labels={filterLabels} />
         </>
       }
     >

@@ -11,6 +11,7 @@ const TAIL_LIMIT = 200;
 interface CallListState {
   readonly list: CallList | null;
   readonly histogram: LogsReply['histogram'];
+  readonly filterLabels: LogsReply['filter_labels'];
   readonly error: ApiError | null;
   readonly isFetchingOlder: boolean;
   readonly retry: () => void;
@@ -89,6 +90,7 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
   return {
     list,
     histogram: first.data?.histogram ?? null,
+    filterLabels: first.data?.filter_labels ?? [],
     error: first.error ?? (isTailed ? tailError : null) ?? older.error,
     isFetchingOlder: older.isFetching,
     retry: () => void first.refetch(),

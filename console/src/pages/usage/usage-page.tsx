@@ -82,6 +82,7 @@ export default function UsagePage() {
         <>
           <RangeChoice range={wishes.range} />
           <FilterChips
+            labels={usage.data?.filter_labels ?? []}
             kinds={DIMENSION_NAMES.map((name) => ({
               name,
               word: DIMENSION_WORDS[name],

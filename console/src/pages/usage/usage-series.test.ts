@@ -36,6 +36,7 @@ const reply = (groups: readonly UsageGroup[], rest: UsageGroup | null = null): U
   total: sums({ input: 5, output: 2, reasoning: 1 }),
   totals: [sums({ input: 5, output: 2, reasoning: 1 }), null],
   before: null,
+  filter_labels: [],
   forecast: null,
 });
 const requests = metricOf('requests', 'p50');

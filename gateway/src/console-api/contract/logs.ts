@@ -1,6 +1,6 @@
 /** Owns the routes about single calls: the list, its live tail and file, and one call whole. */
 import { z } from 'zod';
-import { cursor, id, nanoUsd, type RouteTable, time, without } from './row.ts';
+import { cursor, filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const usage = z.object({
   input: z.int(),
@@ -98,6 +98,7 @@ export const logRoutes = {
       calls: z.array(callView),
       next: cursor.nullable(),
       newest: cursor.nullable(),
+      filter_labels: filterLabels,
       /** Not with `before` or `after`: they continue a page that has it. */
       histogram: z
         .object({ step_ms: z.int(), bars: z.array(z.object({ at: time, requests: z.int(), errors: z.int() })) })

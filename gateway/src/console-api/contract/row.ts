@@ -39,6 +39,10 @@ export const without = z
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(['model', 'provider', 'member', 'end_user', 'session'])).min(1))
   .optional();
+/** What people call the key and the member that are filtered by. Who has no name is not in it. */
+export const filterLabels = z.array(
+  z.object({ filter: z.enum(['key', 'member']), value: z.string(), label: z.string() }),
+);
 /** ISO 8601 in UTC. */
 export const time = z.iso.datetime();
 export const id = z.string().min(1).max(128);

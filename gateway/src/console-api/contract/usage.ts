@@ -1,6 +1,6 @@
 /** Owns the routes about usage: the home page's overview, the usage page, its file, and the proof that it equals the ledger. */
 import { z } from 'zod';
-import { id, nanoUsd, type RouteTable, time, without } from './row.ts';
+import { filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
 const METRICS = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttfb', 'cache_savings'] as const;
@@ -104,6 +104,7 @@ export const usageRoutes = {
       step: z.enum(['minute', 'hour', 'day']),
       time_zone: z.string(),
       buckets: z.array(time),
+      filter_labels: filterLabels,
       groups: z.array(group),
       /** Groups beyond the first hundred, together; null: there are none. */
       rest: group.nullable(),

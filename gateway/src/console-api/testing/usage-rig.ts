@@ -51,6 +51,7 @@ export async function openUsageRig(dataDir: string, count: number) {
       keyName: (keyId) => `name of ${keyId}`,
       owners: new Map([['key_default_1', 'usr_ann']]),
       memberName: () => 'Ann',
+      namesOfAsked: () => [],
       hasKeys: () => true,
     }),
     readBudget: async (id) =>
