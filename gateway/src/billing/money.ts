@@ -12,6 +12,7 @@ export type PicoUsdPerToken = bigint;
 /** Decimal places of a USD-per-million price that one pico-USD per token can hold. */
 const PRICE_DECIMALS_MAX = 6;
 const NANO_DECIMALS = 9;
+const PERCENT_DECIMALS = 4;
 
 /** One USD per token. It keeps 10⁹ tokens of one call within the ledger's 64-bit nano-USD. */
 const PICO_PER_TOKEN_MAX = 1_000_000_000_000n;
@@ -111,6 +112,11 @@ export function formatUsdPerMillion(price: PicoUsdPerToken): string {
 /** An amount as the shortest exact decimal of USD, no exponent: `12300n` is `0.0000123`, `-500000000n` is `-0.5`. */
 export function formatNanoUsd(amount: NanoUsd): string {
   return formatDecimal(amount, NANO_DECIMALS);
+}
+
+/** Parts of a million as the shortest exact decimal of per cent: `125000n` is `12.5`. */
+export function formatPercent(ppm: bigint): string {
+  return formatDecimal(ppm, PERCENT_DECIMALS);
 }
 
 function formatDecimal(units: bigint, decimals: number): string {

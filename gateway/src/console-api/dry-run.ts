@@ -1,5 +1,6 @@
 /** Owns what would become of a call of a model, step by step in words, by the functions that decide it for calls. Sends nothing. */
 import { priceAt } from '../billing/price-book.ts';
+import { priceWords } from '../billing/price-words.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { chooseRoute } from '../gateway/identify.ts';
 import { authorize, type ModelRights } from '../identity/authorize.ts';
@@ -89,5 +90,5 @@ function sayPrice({ nowMs }: ModelDesk, { prices }: Route): string {
   const price = priceAt(prices, nowMs());
   return price === null
     ? 'It has no price: where a balance or a budget applies, the call is refused.'
-    : `It costs ${price.version}.`;
+    : `It costs ${priceWords(price)}.`;
 }

@@ -1,8 +1,9 @@
 /** Checks the commands about accounts and their money: what they keep, bind, move, show and refuse. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { formatPercent } from '../billing/money.ts';
 import { authenticate } from '../identity/authenticate.ts';
-import { markUpPercent, renderPercent } from './money-arguments.ts';
+import { markUpPercent } from './money-arguments.ts';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 import { emptyBalance } from './testing/memory-disk.ts';
 
@@ -164,7 +165,7 @@ describe('movements of money', () => {
 test('a percentage is read and written exactly', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1_000_000, max: 100_000_000 }), (ppm) => {
-      const text = renderPercent(ppm);
+      const text = formatPercent(BigInt(ppm));
       expect(markUpPercent.parse(text)).toBe(ppm);
       expect(text).toMatch(/^-?(0|[1-9][0-9]*)(\.[0-9]{0,3}[1-9])?$/);
     }),

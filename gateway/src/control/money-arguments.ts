@@ -33,14 +33,6 @@ export const markUpPercent = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Parts of a million as the decimal text that `markUpPercent` reads. */
-export function renderPercent(ppm: number): string {
-  const digits = String(Math.abs(ppm)).padStart(PPM_PER_PERCENT_DECIMALS + 1, '0');
-  const fraction = digits.slice(-PPM_PER_PERCENT_DECIMALS).replace(/0+$/, '');
-  const whole = `${ppm < 0 ? '-' : ''}${digits.slice(0, -PPM_PER_PERCENT_DECIMALS)}`;
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-}
-
 function readUsd(text: string, context: z.core.$RefinementCtx<string>): bigint {
   try {
     return parseUsd(text, 'usd');

@@ -2,12 +2,12 @@
  * Owns how keys, workspaces, accounts and limits are shown to administrators: the members of `--json`. Amounts are decimal
  * texts of nano-USD. Never a hash, never a secret.
  */
+import { formatPercent } from '../billing/money.ts';
 import type { AccountBalance, Movement } from '../store/ledger-port.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { Json } from './command.ts';
-import { renderPercent } from './money-arguments.ts';
 
 type View = { readonly [member: string]: Json };
 
@@ -62,7 +62,7 @@ export function viewAccount(account: StoredAccount, balance: AccountBalance | nu
     charged_nano_usd: renderAmount(balance?.charged),
     absorbed_nano_usd: renderAmount(balance?.absorbed),
     topped_up_nano_usd: renderAmount(balance?.toppedUp),
-    mark_up_percent: renderPercent(account.markUpPpm),
+    mark_up_percent: formatPercent(BigInt(account.markUpPpm)),
     time_zone: account.timeZone,
     holds: account.holds,
     ...viewCaps(caps),

@@ -5,6 +5,7 @@
 import { foreseeCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import { formatNanoUsd } from '../billing/money.ts';
+import { priceWords } from '../billing/price-words.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { openEntry } from '../identity/authenticate.ts';
 import { authorize, keyAllowsModel, workspaceAllowsModel } from '../identity/authorize.ts';
@@ -136,7 +137,7 @@ function passPrice(
   const plain = { apart: undefined, hidesReasoning: route.hiddenReasoning === 'always' };
   const prepared = prepareClaim(gate, { ...described, ...plain }, () => undefined);
   if (prepared.price === null) pass('the model has no price, and none is needed');
-  else pass(`the model costs ${prepared.price.version}`);
+  else pass(`the model costs ${priceWords(prepared.price)}`);
   return prepared;
 }
 

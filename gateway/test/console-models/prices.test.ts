@@ -180,6 +180,8 @@ test('a dry run says what a call then meets', async () => {
   expect(goes?.text).toStartWith(
     'another-name is another name of file-unpriced. To filed as file-unpriced: the only target',
   );
+  const [priced] = await run('file-priced', '');
+  expect(priced?.text).toEndWith('It costs $1 per million tokens of input and $2 of output, by the configuration.');
   const [translated] = await run('file-priced', 'protocol=messages');
   expect(translated?.text).toContain('translated from messages to chat');
   expect((await admin.ask('GET', `${ACCOUNT}/models/file-priced/dry-run?key=key_of_another`)).status).toBe(404);
