@@ -46,8 +46,8 @@ test('what a workspace keeps of calls is given back to the configuration, and th
 });
 
 test('accounts are made and changed by whoever runs the house', async () => {
-  const made = await rig.ask(HOUSE, 'POST /accounts', { id: 'shop', mode: 'prepaid' });
-  expect(made.json).toMatchObject({ id: 'shop', mode: 'prepaid', balance_nano_usd: '0' });
+  const made = await rig.ask(HOUSE, 'POST /accounts', { id: 'shop', name: ' The shop ', mode: 'prepaid' });
+  expect(made.json).toMatchObject({ id: 'shop', name: 'The shop', mode: 'prepaid', balance_nano_usd: '0' });
   expect((await rig.ask(HOUSE, 'POST /accounts', { id: 'shop', mode: 'prepaid' })).json).toMatchObject({
     error: { code: 'conflict', member: 'id' },
   });

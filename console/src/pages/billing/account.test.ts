@@ -1,8 +1,8 @@
-/** Holds that amounts of money are read to the last nano-dollar. */
+/** Holds that amounts of money are read to the last nano-dollar, and that a proposed id is one. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { exactUsd } from '../../lib/money.ts';
-import { readUsd } from './account.ts';
+import { proposeId, readUsd } from './account.ts';
 
 test('an amount is read to the last nano-dollar', () => {
   expect(readUsd('$1,250.5')).toEqual({ usd: '1250.5', nanoUsd: 1_250_500_000_000n });
@@ -16,4 +16,23 @@ test('an amount is read to the last nano-dollar', () => {
 
 test.each(['', '-5', '1.0000000001', '1e3', '1000000000', '.5', 'ten'])('%j is no amount', (text) => {
   expect(readUsd(text)).toBeNull();
+});
+
+test.each([
+  ['Café Müller & Co.', 'cafe-muller-co'],
+  ['  ACME  2 ', 'acme-2'],
+  ['北京', ''],
+  ['', ''],
+  [`${'a'.repeat(63)} b`, 'a'.repeat(63)],
+])('%j proposes the id %j', (name, id) => {
+  expect(proposeId(name)).toBe(id);
+});
+
+test('whatever the name, what is proposed can be an id', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (name) => {
+      const id = proposeId(name);
+      expect(id === '' || /^[a-z0-9][a-z0-9_-]{0,63}$/.test(id)).toBe(true);
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-/** Owns what the billing page knows of accounts and entries beside what the API says: words, amounts as they are typed. */
+/** Owns what the billing page knows of accounts and entries beside what the API says: words, amounts as they are typed, ids. */
 import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract.ts';
 
 export type Account = Reply<'GET /accounts/{account}/billing'>['account'];
@@ -32,4 +32,17 @@ export function readUsd(text: string): { usd: string; nanoUsd: bigint } | null {
   const parts = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(usd);
   if (parts === null) return null;
   return { usd, nanoUsd: BigInt(`${parts[1]}${(parts[2] ?? '').padEnd(9, '0')}`) };
+}
+
+const ID_LENGTH_MAX = 64;
+
+/** An id made of a name: `Café Müller & Co.` → `cafe-muller-co`; empty where no letter or digit of it can stand in one. */
+export function proposeId(name: string): string {
+  const words =
+    name
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? [];
+  return words.join('-').slice(0, ID_LENGTH_MAX).replace(/-$/, '');
 }

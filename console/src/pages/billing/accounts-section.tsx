@@ -1,21 +1,19 @@
 /** Owns the list of all accounts, for whoever runs the installation. */
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useAct, useReply } from '../../lib/queries.ts';
+import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { Money } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { type Account, MONEY_READS } from './account.ts';
+import type { Account } from './account.ts';
 import { AccountSheet } from './account-sheet.tsx';
+import { CreateAccount } from './create-account.tsx';
 import { type MoneyAct, MoneyDialog } from './money-dialog.tsx';
 
 const COLUMNS: readonly Column<Account>[] = [
@@ -102,54 +100,5 @@ export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
       {money !== null && <MoneyDialog {...money} onClose={() => setMoney(null)} />}
       {adds && <CreateAccount onClose={() => setAdds(false)} />}
     </Section>
-  );
-}
-
-function CreateAccount({ onClose }: { readonly onClose: () => void }) {
-  const [id, setId] = useState('');
-  const [mode, setMode] = useState<Account['mode']>('prepaid');
-  const create = useAct('POST /accounts', MONEY_READS);
-  const fault = memberError(create.error, 'id');
-  return (
-    <Dialog
-      title="Create account"
-      lead="A customer or a company of its own: with its own people, keys, limits and ledger."
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            busy={create.isPending}
-            disabled={id.trim() === ''}
-            onClick={() => create.mutate({ body: { id: id.trim(), mode } }, { onSuccess: onClose })}
-          >
-            Create account
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-3">
-        <TextField
-          label="Id"
-          hint="Lower-case letters, digits, dots, hyphens and underscores. It cannot be changed."
-          autoComplete="off"
-          spellCheck={false}
-          value={id}
-          error={fault}
-          onChange={({ target }) => setId(target.value)}
-        />
-        <Segmented
-          label="How it pays"
-          value={mode}
-          choices={[
-            ['prepaid', 'Prepaid'],
-            ['postpaid', 'Postpaid'],
-          ]}
-          onChoose={setMode}
-        />
-        {create.error !== null && fault === null && <ErrorNote error={create.error} />}
-      </div>
-    </Dialog>
   );
 }

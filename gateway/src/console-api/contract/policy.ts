@@ -201,7 +201,12 @@ export const policyRoutes = {
   'POST /accounts': {
     summary: 'Makes an account.',
     access: 'house.write',
-    body: z.strictObject({ id: newId, mode: z.enum(['postpaid', 'prepaid']) }),
+    body: z.strictObject({
+      id: newId,
+      /** Left out: it is called by its id. */
+      name: givenName.optional(),
+      mode: z.enum(['postpaid', 'prepaid']),
+    }),
     reply: account,
   },
   'PATCH /accounts/{account}': {

@@ -1,0 +1,56 @@
+/** Owns making an account, for whoever runs the installation. */
+import { useState } from 'react';
+import { useAct } from '../../lib/queries.ts';
+import { memberError } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { type Account, MONEY_READS, proposeId } from './account.ts';
+
+export function CreateAccount({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [typedId, setTypedId] = useState<string | null>(null);
+  const [mode, setMode] = useState<Account['mode']>('prepaid');
+  const create = useAct('POST /accounts', [...MONEY_READS, 'GET /session']);
+  const id = typedId ?? proposeId(name);
+  return (
+    <FormDialog
+      title="Create account"
+      lead="A customer or a company of its own: with its own people, keys, limits and ledger."
+      label="New account"
+      act="Create account"
+      busy={create.isPending}
+      error={create.error}
+      members={['name', 'id']}
+      onSubmit={() => create.mutate({ body: { name, id: id.trim(), mode } }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="What people call it. It can be changed in its settings."
+        autoComplete="off"
+        value={name}
+        error={memberError(create.error, 'name')}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <TextField
+        label="Id"
+        hint="Lower-case letters, digits, hyphens and underscores. Records, statements and commands use it; it cannot be changed."
+        autoComplete="off"
+        spellCheck={false}
+        value={id}
+        error={memberError(create.error, 'id')}
+        onChange={({ target }) => setTypedId(target.value)}
+      />
+      <Segmented
+        label="How it pays"
+        value={mode}
+        choices={[
+          ['prepaid', 'Prepaid'],
+          ['postpaid', 'Postpaid'],
+        ]}
+        onChoose={setMode}
+      />
+    </FormDialog>
+  );
+}
