@@ -2,11 +2,12 @@
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { pagePreloads } from './page-preloads.ts';
 import { subsetFonts } from './subset-fonts.ts';
 
 export default defineConfig({
   base: '/app/',
-  plugins: [subsetFonts(), react(), tailwind()],
+  plugins: [subsetFonts(), react(), tailwind(), pagePreloads()],
   build: {
     // Inlined files would be `data:` addresses, which the content security policy refuses.
     assetsInlineLimit: 0,

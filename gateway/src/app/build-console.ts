@@ -11,7 +11,14 @@ const CONSOLE = fileURLToPath(new URL('../../../console', import.meta.url));
 /** Holds a folder for each state of the sources that was built, named by their hash. */
 const BUILDS = join(CONSOLE, 'dist');
 /** What the build is made of, beside everything in `src`. */
-const LOOSE_SOURCES = ['index.html', 'package.json', 'subset-fonts.ts', 'tsconfig.json', 'vite.config.ts'];
+const LOOSE_SOURCES = [
+  'index.html',
+  'package.json',
+  'page-preloads.ts',
+  'subset-fonts.ts',
+  'tsconfig.json',
+  'vite.config.ts',
+];
 
 /**
  * The folder of the built console. Rejects with the build's own words where it fails.

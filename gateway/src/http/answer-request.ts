@@ -99,10 +99,10 @@ function answerRoute(
       return desk.console.api.fetch(request, address(), isHttps());
     case 'console':
       if (!config.server.console) throw notFound(`/app/${match.rest}`);
-      return desk.console.showPage(match.rest, request);
+      return desk.console.showPage(`/app/${match.rest}`, request);
     case 'status':
       if (!config.server.console) throw notFound('/status');
-      return desk.console.showPage('', request);
+      return desk.console.showPage('/status', request);
   }
 }
 

@@ -6,8 +6,8 @@ export interface ConsoleDesk {
   readonly api: ConsoleApi;
   /** Begins to make the files ready, so that the first page need not wait for that. */
   prepare(): void;
-  /** The file or page at `/app/{rest}`; waits for the build of the first start. */
-  showPage(rest: string, request: Request): Promise<Response>;
+  /** The file or page at a path; waits for the build of the first start. */
+  showPage(path: string, request: Request): Promise<Response>;
 }
 
 /** `build` answers the folder of the built files; it is called once, when they are first needed. Its failure is told to whoever opens the console, and `onFailure`. */
@@ -27,7 +27,7 @@ export function createConsoleDesk(
     prepare() {
       files ??= start();
     },
-    async showPage(rest, request) {
+    async showPage(path, request) {
       let ready: ConsoleFiles;
       try {
         files ??= start();
@@ -38,7 +38,7 @@ export function createConsoleDesk(
           `The console could not be built, so it is not served. Calls are served all the same.\n\n${String(cause)}\n`,
         );
       }
-      const page = ready.reply(rest, request.headers.get('accept-encoding'));
+      const page = ready.reply(path, request.headers.get('accept-encoding'));
       return page ?? plainReply(404, 'There is no such file. The console was renewed; reload the page.\n');
     },
   };

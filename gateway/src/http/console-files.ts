@@ -1,6 +1,6 @@
 /**
- * Owns the console's built files as they are served: hashed ones for ever, the page itself never kept, each compressed once,
- * all under a strict policy. Builds nothing; `app/build-console.ts` does.
+ * Owns the console's built files as they are served: hashed ones for ever, the page itself never kept and with what its address
+ * needs named in its head, each compressed once, all under a strict policy. Builds nothing; `app/build-console.ts` does.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
@@ -23,8 +23,8 @@ const CONSOLE_CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 export interface ConsoleFiles {
-  /** The file at `/app/{rest}`, else the page, which knows the rest itself. Null: a hashed file that there is not. */
-  reply(rest: string, acceptEncoding: string | null): Response | null;
+  /** The file at a path below `/app/`, else the page, which knows the path itself. Null: a hashed file that there is not. */
+  reply(path: string, acceptEncoding: string | null): Response | null;
 }
 
 interface BuiltFile {
@@ -42,7 +42,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
+const ROOT = '/app/';
 const PAGE = 'index.html';
+/** Made by `console/page-preloads.ts`. */
+const PRELOADS = 'preloads.json';
 const HASHED = 'assets/';
 /** Fonts are compressed already. */
 const PACKABLE = new Set(['.html', '.js', '.css', '.svg']);
@@ -55,6 +58,13 @@ const HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
   vary: 'accept-encoding',
 };
+
+interface PagePreloads {
+  /** A regular expression of the paths that the page has. */
+  readonly path: string;
+  /** Of the scripts that it begins with, those that are not in every page. */
+  readonly files: readonly string[];
+}
 
 /** Reads a built console. Throws where the folder holds no page. */
 export function readConsoleFiles(folder: string): ConsoleFiles {
@@ -72,12 +82,25 @@ export function readConsoleFiles(folder: string): ConsoleFiles {
   }
   const page = files.get(PAGE);
   if (page === undefined) throw new Error(`the folder ${folder} holds no ${PAGE}`);
+  const preloads: readonly PagePreloads[] = JSON.parse(readFileSync(join(folder, PRELOADS), 'utf8'));
+  const pages = preloads.map((one) => ({ path: new RegExp(one.path), page: withPreloads(page, one.files) }));
   return {
-    reply(rest, acceptEncoding) {
-      const file = files.get(rest);
-      if (file === undefined && rest.startsWith(HASHED)) return null;
-      return fileReply(file ?? page, acceptEncoding);
+    reply(path, acceptEncoding) {
+      const name = path.startsWith(ROOT) ? path.slice(ROOT.length) : '';
+      const file = files.get(name);
+      if (file === undefined && name.startsWith(HASHED)) return null;
+      return fileReply(file ?? pages.find((one) => one.path.test(path))?.page ?? page, acceptEncoding);
     },
+  };
+}
+
+/** The browser fetches them while it reads the scripts of every page, which would ask for them only when they run. */
+function withPreloads(page: BuiltFile, files: readonly string[]): BuiltFile {
+  const links = files.map((file) => `<link rel="modulepreload" crossorigin href="${ROOT}${file}">`).join('');
+  return {
+    ...page,
+    plain: Buffer.from(page.plain.toString().replace('</head>', (end) => `${links}${end}`)),
+    packed: new Map(),
   };
 }
 

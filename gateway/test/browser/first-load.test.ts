@@ -48,11 +48,22 @@ async function fetchedBy(path: string, cookies: Cookies): Promise<readonly (read
   return sized.sort(([, one], [, other]) => other - one);
 }
 
+/** Addresses that the document names. */
+async function namedIn(path: string): Promise<readonly string[]> {
+  const document = await (await fetch(`${seeded.gateway.url}${path}`)).text();
+  return [...document.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);
+}
+
 describe.skipIf(!HAS_BROWSER)('the first load (needs Chromium for Linux on x64)', () => {
-  test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (_, { path, isForStrangers }) => {
+  test.each(CONSOLE_PAGES.map((one) => [one.route, one] as const))('%s', async (route, { path, isForStrangers }) => {
     const fetched = await fetchedBy(path(seeded.names), isForStrangers === true ? [] : session);
     const bytes = fetched.reduce((sum, [, size]) => sum + size, 0);
     const largest = fetched.slice(0, 5).map(([name, size]) => `${size} ${name}`);
     expect(bytes, `${bytes} bytes, of them\n${largest.join('\n')}\n`).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
+    const named = await namedIn(path(seeded.names));
+    const scripts = fetched.map(([name]) => name).filter((name) => name.endsWith('.js'));
+    expect(new Set(scripts).size).toBe(scripts.length);
+    // The form for signing in stands at any address: whether it is shown is known from the session, which a script asks for.
+    if (route !== '/app/sign-in') expect(scripts.filter((name) => !named.includes(name))).toEqual([]);
   });
 });

@@ -1,0 +1,68 @@
+/**
+ * Owns what the gateway tells a browser to fetch beside the page itself: for each address of the router the chunks that its page
+ * is made of, in `preloads.json` of the build. Serves nothing; `gateway/src/http/console-files.ts` does.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Plugin, Rolldown } from 'vite';
+
+const ROUTER = join(import.meta.dirname, 'src/router.tsx');
+/** A line of the router's table. */
+const PAGE = /^ {2}'(\/[^']*)': \(\) => import\('([^']+)'\),$/gm;
+
+type Bundle = Readonly<Record<string, Rolldown.OutputAsset | Rolldown.OutputChunk>>;
+
+export function pagePreloads(): Plugin {
+  return {
+    name: 'page-preloads',
+    generateBundle(_, bundle) {
+      const pages = readPages();
+      const known = this.getModuleInfo(ROUTER)?.dynamicallyImportedIds ?? [];
+      const missed = known.filter((id) => !pages.some(({ module }) => module === id));
+      if (known.length === 0 || missed.length > 0) this.error(`page-preloads reads ${ROUTER} no more: ${missed}`);
+      const first = filesOf(bundle, entryOf(bundle));
+      const preloads = pages.map(({ pattern, module }) => ({
+        path: pathExpression(pattern),
+        files: [...filesOf(bundle, chunkOf(bundle, module))].filter((file) => !first.has(file)),
+      }));
+      this.emitFile({ type: 'asset', fileName: 'preloads.json', source: JSON.stringify(preloads) });
+    },
+  };
+}
+
+function readPages(): readonly { readonly pattern: string; readonly module: string }[] {
+  return [...readFileSync(ROUTER, 'utf8').matchAll(PAGE)].map(([, pattern = '', path = '']) => ({
+    pattern,
+    module: resolve(dirname(ROUTER), path),
+  }));
+}
+
+/** A regular expression of the paths that a pattern of the router means. */
+function pathExpression(pattern: string): string {
+  const segments = pattern.split('/').filter((segment) => segment !== '');
+  const expressions = segments.map((segment) =>
+    segment.startsWith('$') ? '/[^/]+' : segment.startsWith('{') ? '(?:/[^/]+)?' : `/${segment}`,
+  );
+  return `^${expressions.join('')}/?$`;
+}
+
+function entryOf(bundle: Bundle): string {
+  const entry = Object.values(bundle).find((one) => one.type === 'chunk' && one.isEntry);
+  if (entry === undefined) throw new Error('the build has no entry');
+  return entry.fileName;
+}
+
+function chunkOf(bundle: Bundle, module: string): string {
+  const chunk = Object.values(bundle).find((one) => one.type === 'chunk' && one.facadeModuleId === module);
+  if (chunk === undefined) throw new Error(`the build has no chunk of ${module}`);
+  return chunk.fileName;
+}
+
+/** The chunk and all that it imports before it runs. */
+function filesOf(bundle: Bundle, file: string, found = new Set<string>()): ReadonlySet<string> {
+  const chunk = bundle[file];
+  if (chunk?.type !== 'chunk' || found.has(file)) return found;
+  found.add(file);
+  for (const imported of chunk.imports) filesOf(bundle, imported, found);
+  return found;
+}
