@@ -306,6 +306,28 @@ describe('signing in', () => {
   });
 });
 
+test('its owner names it anew, which is on record; nobody else does', async () => {
+  const { browser, device } = await makeHolder('rename@example.com');
+  const [{ id }] = (await browser.ask('GET /me')).json.passkeys;
+  const rename = (who: Browser, name: string) => who.ask(`PATCH /me/passkeys/${id}`, { body: { name } });
+  expect(told(await rename(owner, 'Mine'))).toEqual([404, 'not_found', null]);
+  expect(told(await rename(browser, ' '))).toEqual([400, 'invalid', 'name']);
+  expect((await rename(browser, ' Work laptop ')).json).toEqual({});
+  const noteCount = rig.notes.length;
+  expect(rig.notes.at(-1)).toMatchObject({
+    act: 'person.passkey_renamed',
+    actor: { id: browser.person },
+    subject: { kind: 'passkey', id },
+    before: { name: 'Laptop' },
+    after: { name: 'Work laptop' },
+  });
+  expect((await rename(browser, 'Work laptop')).status).toBe(200);
+  expect(rig.notes).toHaveLength(noteCount);
+  const [shown] = (await browser.ask('GET /me')).json.passkeys;
+  expect(shown).toMatchObject({ id, name: 'Work laptop' });
+  expect((await signIn(device)).status).toBe(200);
+});
+
 describe('removing one', () => {
   test('ends nothing else, is on record, and is nobody else’s to do', async () => {
     const { browser, device } = await makeHolder('remove@example.com');

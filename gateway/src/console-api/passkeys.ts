@@ -12,6 +12,7 @@ export function passkeyHandlers(
   | 'POST /sign-in/passkey'
   | 'POST /me/passkeys/options'
   | 'POST /me/passkeys'
+  | 'PATCH /me/passkeys/{passkey}'
   | 'DELETE /me/passkeys/{passkey}'
 > {
   const { signIn, passkeys } = parts;
@@ -28,6 +29,11 @@ export function passkeyHandlers(
     'POST /me/passkeys': async (call) => {
       const who = { signedIn: await requireSignedIn(parts, call), arrival: call.arrival };
       await passkeys.add(who, call.body, requireParty(parts, call), call.outgoing);
+      return {};
+    },
+    'PATCH /me/passkeys/{passkey}': async (call) => {
+      const who = { signedIn: await requireSignedIn(parts, call), arrival: call.arrival };
+      await passkeys.rename(who, call.path.passkey, call.body.name);
       return {};
     },
     'DELETE /me/passkeys/{passkey}': async (call) => {

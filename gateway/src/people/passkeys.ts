@@ -1,4 +1,4 @@
-/** Owns the passkeys that a person has: one more, one less, and that one is never the last way in. Signing in by them is `passkey-proof.ts`'s. */
+/** Owns the passkeys that a person has: one more, one less, their names, and that the last way in stays. Signing in by them is `passkey-proof.ts`'s. */
 import { generateId } from '../identity/key-format.ts';
 import type { PasskeyRow, PeopleStore } from '../store/people-port.ts';
 import type { Caller } from './credentials.ts';
@@ -6,7 +6,7 @@ import type { FreshProof } from './fresh-proof.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
 import { type MadePasskey, renderMakeOptions } from './passkey-messages.ts';
 import { PeopleFailure } from './people-failure.ts';
-import type { PeopleAct, TakeNote } from './people-note.ts';
+import type { PeopleAct, PeopleNote, TakeNote } from './people-note.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Sessions } from './sessions.ts';
 import { createTurns } from './turns.ts';
@@ -18,6 +18,8 @@ export interface Passkeys {
   begin(who: Caller, password: string | null, party: RelyingParty, outgoing: Headers): Promise<MakeOptions>;
   /** Keeps what the browser made. @throws PeopleFailure `invalid`, `conflict` where it is somebody's already */
   add(who: Caller, given: NewPasskey, party: RelyingParty, outgoing: Headers): Promise<void>;
+  /** @throws PeopleFailure `not_found` */
+  rename(who: Caller, id: string, name: string): Promise<void>;
   /** `party`: of the address that he came by. @throws PeopleFailure `not_found`, `conflict` where it is the last way in */
   remove(who: Caller, id: string, party: RelyingParty | null): Promise<void>;
 }
@@ -51,11 +53,15 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
   const list = (person: string) =>
     people.find('passkey', { where: [['person', 'is', person]], orderBy: ['created_at_ms', 'asc'] });
 
-  async function tell({ signedIn, arrival }: Caller, act: PeopleAct, { id, name }: PasskeyRow): Promise<void> {
+  async function tell(
+    { signedIn, arrival }: Caller,
+    act: PeopleAct,
+    id: string,
+    change: Pick<PeopleNote, 'before' | 'after'>,
+  ): Promise<void> {
     const actor = { id: signedIn.person.id, name: signedIn.person.name };
-    const [before, after] = act === 'person.passkey_added' ? [null, { name }] : [{ name }, null];
     const subject = { kind: 'passkey', id } as const;
-    await note({ act, actor, account: null, subject, before, after, address: arrival.address, atMs: nowMs() });
+    await note({ act, actor, account: null, subject, ...change, address: arrival.address, atMs: nowMs() });
   }
 
   async function refuseLastWay(person: string, others: readonly PasskeyRow[], party: RelyingParty | null) {
@@ -117,26 +123,42 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
         throw new PeopleFailure('conflict', 'this passkey is known here already; have the browser make a new one');
       }
       await sessions.rotate(who.signedIn, who.arrival, outgoing);
-      await tell(who, 'person.passkey_added', row);
+      await tell(who, 'person.passkey_added', row.id, { before: null, after: { name } });
+    },
+    async rename(who, id, name) {
+      const before = await oneByOne(async () => {
+        const passkey = requireOwn(await list(who.signedIn.person.id), id);
+        const renamed = { of: 'passkey', update: { name }, where: [['id', 'is', id]], rows: 1 } as const;
+        if (!(await people.keep([renamed]))) throw noSuchPasskey();
+        return passkey.name;
+      });
+      if (name !== before) {
+        await tell(who, 'person.passkey_renamed', id, { before: { name: before }, after: { name } });
+      }
     },
     async remove(who, id, party) {
       const person = who.signedIn.person.id;
       const removed = await oneByOne(async () => {
         const own = await list(person);
-        const passkey = own.find((one) => one.id === id);
-        if (passkey === undefined) {
-          throw new PeopleFailure('not_found', 'you have no such passkey; it may have been removed already', {
-            page: PAGE,
-          });
-        }
+        const passkey = requireOwn(own, id);
         const others = own.filter((one) => one !== passkey);
         await refuseLastWay(person, others, party);
         await people.keep([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
         return passkey;
       });
-      await tell(who, 'person.passkey_removed', removed);
+      await tell(who, 'person.passkey_removed', id, { before: { name: removed.name }, after: null });
     },
   };
+}
+
+function requireOwn(own: readonly PasskeyRow[], id: string): PasskeyRow {
+  const passkey = own.find((one) => one.id === id);
+  if (passkey === undefined) throw noSuchPasskey();
+  return passkey;
+}
+
+function noSuchPasskey(): PeopleFailure {
+  return new PeopleFailure('not_found', 'you have no such passkey; it may have been removed already', { page: PAGE });
 }
 
 /** What was asked in one session is answered in that one, after the same proof. */

@@ -12,6 +12,7 @@ export type PeopleAct =
   | 'person.second_factor_on'
   | 'person.second_factor_off'
   | 'person.passkey_added'
+  | 'person.passkey_renamed'
   | 'person.passkey_removed'
   | 'person.session_end'
   | 'invitation.create'

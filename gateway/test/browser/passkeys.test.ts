@@ -1,4 +1,4 @@
-/** Passkeys in a real browser with an authenticator of its own: one is added, signs in without e-mail or password, and is removed. */
+/** Passkeys in a real browser with an authenticator of its own: one is added, signs in without e-mail or password, is renamed and removed. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, CDPSession } from 'playwright-core';
 import { setupLinkOf } from '../console-api/api-visitor.ts';
@@ -102,12 +102,23 @@ on('an authenticator that cannot tell who holds it is refused (needs Linux on x6
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
 });
 
+on('its owner gives it another name (needs Linux on x64 for the browser)', async () => {
+  const { page } = visitor;
+  await page.getByRole('button', { name: 'Rename the passkey Ada’s laptop' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rename the passkey' });
+  await dialog.getByLabel('Name', { exact: true }).fill('Work laptop');
+  await expectSound();
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('Work laptop', { exact: true }).waitFor();
+});
+
 on('removed, it signs in no more (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
-  await page.getByRole('button', { name: 'Remove the passkey Ada’s laptop' }).click();
+  await page.getByRole('button', { name: 'Remove the passkey Work laptop' }).click();
   await expectSound();
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
-  await page.getByText('The passkey Ada’s laptop is removed.').waitFor();
+  await page.getByText('The passkey Work laptop is removed.').waitFor();
   await signOut();
   await page.getByRole('button', { name: 'Sign in by passkey' }).click();
   await page.getByText('This passkey is not known here').waitFor();

@@ -1,4 +1,4 @@
-/** Owns the passkeys of the own account: those there are, one more, one less. */
+/** Owns the passkeys of the own account: those there are, one more, one less, another name. */
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -28,6 +29,7 @@ interface PasskeyPanelProps {
 
 export function PasskeyPanel({ passkeys, hasPassword, isServed }: PasskeyPanelProps) {
   const [adding, setAdding] = useState(false);
+  const [renamed, setRenamed] = useState<Passkey | null>(null);
   const [removed, setRemoved] = useState<Passkey | null>(null);
   const can = isServed && canUsePasskeys();
   return (
@@ -56,19 +58,29 @@ export function PasskeyPanel({ passkeys, hasPassword, isServed }: PasskeyPanelPr
                     </>
                   )}
                 </span>
-                <Button
-                  kind="quiet"
-                  aria-label={`Remove the passkey ${passkey.name}`}
-                  onClick={() => setRemoved(passkey)}
-                >
-                  Remove
-                </Button>
+                <div className="ml-auto flex">
+                  <Button
+                    kind="quiet"
+                    aria-label={`Rename the passkey ${passkey.name}`}
+                    onClick={() => setRenamed(passkey)}
+                  >
+                    Rename
+                  </Button>
+                  <Button
+                    kind="quiet"
+                    aria-label={`Remove the passkey ${passkey.name}`}
+                    onClick={() => setRemoved(passkey)}
+                  >
+                    Remove
+                  </Button>
+                </div>
               </li>
             ))}
           </ul>
         )}
       </Panel>
       {adding && <AddDialog hasPassword={hasPassword} onClose={() => setAdding(false)} />}
+      {renamed !== null && <RenamePasskey passkey={renamed} onClose={() => setRenamed(null)} />}
       {removed !== null && <RemovePasskey passkey={removed} onClose={() => setRemoved(null)} />}
     </Section>
   );
@@ -129,6 +141,33 @@ function AddDialog({ hasPassword, onClose }: { readonly hasPassword: boolean; re
         {add.error !== null && refusal === null && <ErrorNote error={add.error} />}
       </Form>
     </Dialog>
+  );
+}
+
+function RenamePasskey({ passkey, onClose }: { readonly passkey: Passkey; readonly onClose: () => void }) {
+  const [name, setName] = useState(passkey.name);
+  const rename = useAct('PATCH /me/passkeys/{passkey}', ['GET /me']);
+  return (
+    <FormDialog
+      title="Rename the passkey"
+      label="Passkey"
+      act="Save the name"
+      busy={rename.isPending}
+      error={rename.error}
+      members={['name']}
+      onSubmit={() => rename.mutate({ path: { passkey: passkey.id }, body: { name } }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="It stands here and in the audit. What the device itself calls the passkey stays."
+        autoComplete="off"
+        maxLength={100}
+        value={name}
+        error={memberError(rename.error, 'name')}
+        onChange={(event) => setName(event.target.value)}
+      />
+    </FormDialog>
   );
 }
 

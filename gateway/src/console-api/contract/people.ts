@@ -164,6 +164,12 @@ export const peopleRoutes = {
     body: z.strictObject({ name: givenName, response: madePasskey }),
     reply: nothing,
   },
+  'PATCH /me/passkeys/{passkey}': {
+    summary: 'Gives a passkey another name.',
+    access: 'person',
+    body: z.strictObject({ name: givenName }),
+    reply: nothing,
+  },
   'DELETE /me/passkeys/{passkey}': { summary: 'Takes a passkey away.', access: 'person', reply: nothing },
   'GET /invitations/{token}': {
     summary: 'What an invitation invites to.',
