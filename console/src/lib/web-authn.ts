@@ -16,6 +16,11 @@ export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential === 'function' && isSecureContext;
 }
 
+/** Whether the browser offers passkeys in the list of a field. */
+export async function canOfferPasskeys(): Promise<boolean> {
+  return canUsePasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable?.()) === true;
+}
+
 /** Has the browser make a passkey. @throws PasskeyFailure */
 export async function makePasskey(options: MakeOptions): Promise<MadePasskey> {
   const credential = await orFailure(navigator.credentials.create({ publicKey: creationOptions(options) }));
@@ -26,6 +31,11 @@ export async function makePasskey(options: MakeOptions): Promise<MadePasskey> {
 export async function askPasskey(options: SignOptions): Promise<SignedByPasskey> {
   const credential = await orFailure(navigator.credentials.get({ publicKey: requestOptions(options) }));
   return signedJson(credential);
+}
+
+/** Has the browser offer its passkeys in fields for them until the signal; the one that was chosen. @throws PasskeyFailure */
+export function takeOfferedPasskey(options: SignOptions, signal: AbortSignal): Promise<PublicKeyCredential> {
+  return orFailure(navigator.credentials.get({ publicKey: requestOptions(options), mediation: 'conditional', signal }));
 }
 
 async function orFailure(asked: Promise<Credential | null>): Promise<PublicKeyCredential> {

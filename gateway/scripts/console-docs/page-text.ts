@@ -14,8 +14,9 @@ members. Nobody can sign up by himself.
 ## Passkeys
 
 Whoever has come in adds a passkey on the page of his account, after his password: a fingerprint, face, PIN or security key then
-signs him in, without e-mail, password or second factor. Only authenticators that ask for one of these are taken. The page lists
-when each was added and last used, under a name that he can change. Removing one ends no session; the last way in cannot be removed.
+signs him in, without e-mail, password or second factor: by the button of the form, or out of the list that the browser shows in the
+e-mail field. Only authenticators that ask for one of these are taken. The page lists when each was added and last used, under a
+name that he can change. Removing one ends no session; the last way in cannot be removed.
 
 A passkey belongs to the host of \`server.public_url\`, or of the address that the console was opened at where that is not set. It takes
 https and a host name, or \`http://localhost:8080\` on the machine itself: at \`http://127.0.0.1:8080\` there are none, and none moves

@@ -14,8 +14,12 @@ let url: string;
 let gateway: RunningGateway;
 let browser: Browser;
 let visitor: Visitor;
-let devTools: CDPSession;
-let authenticatorId: string;
+let held: Authenticator;
+
+interface Authenticator {
+  readonly devTools: CDPSession;
+  readonly authenticatorId: string;
+}
 
 beforeAll(async () => {
   if (!HAS_BROWSER) return;
@@ -23,18 +27,9 @@ beforeAll(async () => {
   url = `http://localhost:${new URL(gateway.url).port}`;
   browser = await launchBrowser();
   visitor = await newVisitor(browser);
-  devTools = await visitor.page.context().newCDPSession(visitor.page);
-  await devTools.send('WebAuthn.enable');
-  ({ authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  }));
+  // A browser that does not offer passkeys in fields: this authenticator would take every offer at once.
+  await visitor.page.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
+  held = await addAuthenticator(visitor, true);
 });
 afterAll(async () => {
   await browser?.close();
@@ -42,6 +37,23 @@ afterAll(async () => {
 });
 
 const on = test.skipIf(!HAS_BROWSER);
+
+/** `isTouched`: whether somebody touches it as soon as it is asked. */
+async function addAuthenticator({ page }: Visitor, isTouched: boolean): Promise<Authenticator> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('WebAuthn.enable');
+  const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: isTouched,
+    },
+  });
+  return { devTools, authenticatorId };
+}
 
 /** Refused on purpose: a wrong password, and a passkey that is known no more. */
 async function expectSound(): Promise<void> {
@@ -58,6 +70,7 @@ async function signOut(): Promise<void> {
 
 on('one is added after the password (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
+  const { devTools, authenticatorId } = held;
   await page.goto(setupLinkOf(gateway).replace(gateway.url, url));
   await page.getByLabel('Name').fill('Ada Lovelace');
   await page.getByLabel('E-mail').fill('ada@example.com');
@@ -93,6 +106,7 @@ on('it signs in by itself, and leads to the page asked for (needs Linux on x64 f
 
 on('an authenticator that cannot tell who holds it is refused (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;
+  const { devTools, authenticatorId } = held;
   await signOut();
   await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
   await page.getByRole('button', { name: 'Sign in by passkey' }).click();
@@ -101,6 +115,43 @@ on('an authenticator that cannot tell who holds it is refused (needs Linux on x6
   await page.getByRole('button', { name: 'Sign in by passkey' }).click();
   await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
 });
+
+/** Tells on the page that the browser was asked to offer passkeys in a field. */
+const TELL_OFFER = `{
+  const get = navigator.credentials.get.bind(navigator.credentials);
+  navigator.credentials.get = (asked) => {
+    const answer = get(asked);
+    if (asked.mediation === 'conditional') document.documentElement.dataset.offered = '';
+    return answer;
+  };
+}`;
+
+on(
+  'it is offered in the e-mail field, and the button works beside that (needs Linux on x64 for the browser)',
+  async () => {
+    const other = await newVisitor(browser);
+    const { page } = other;
+    await page.addInitScript(TELL_OFFER);
+    const { devTools, authenticatorId } = await addAuthenticator(other, false);
+    const { credentials } = await held.devTools.send('WebAuthn.getCredentials', held);
+    for (const credential of credentials) {
+      await devTools.send('WebAuthn.addCredential', { authenticatorId, credential });
+    }
+    await page.goto(`${url}/app/me`);
+    await page.locator('html[data-offered]').waitFor({ state: 'attached' });
+    expect(await page.getByLabel('E-mail').getAttribute('autocomplete')).toBe('username webauthn');
+    expect(await other.findBarriers()).toEqual([]);
+    await devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
+    await page.getByRole('button', { name: 'Sign in by passkey' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+    await page.context().clearCookies();
+    await page.goto(`${url}/app/me`);
+    // Taken from the list, with nothing pressed on the page.
+    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+    expect(other.faults()).toEqual([]);
+    await other.leave();
+  },
+);
 
 on('its owner gives it another name (needs Linux on x64 for the browser)', async () => {
   const { page } = visitor;

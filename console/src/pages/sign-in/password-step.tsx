@@ -5,12 +5,13 @@ import { useState } from 'react';
 import { ApiError, ask } from '../../lib/api.ts';
 import { useAct } from '../../lib/queries.ts';
 import { forgetSession, type Session } from '../../lib/session.ts';
-import { askPasskey, canUsePasskeys, PasskeyFailure } from '../../lib/web-authn.ts';
+import { askPasskey, canUsePasskeys, PasskeyFailure, signedJson } from '../../lib/web-authn.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
+import { usePasskeyOffer } from './use-passkey-offer.ts';
 
 interface PasswordStepProps {
   readonly session: Session;
@@ -44,7 +45,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
         <TextField
           label="E-mail"
           type="email"
-          autoComplete="username"
+          autoComplete={emailGiven === undefined ? 'username webauthn' : 'username'}
           required
           readOnly={emailGiven !== undefined}
           value={email}
@@ -59,16 +60,25 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
           error={memberError(signIn.error, 'password')}
         />
       </Form>
-      <OtherWays session={session} onStepped={stepped} />
+      <OtherWays session={session} isAnybody={emailGiven === undefined} onStepped={stepped} />
     </div>
   );
 }
 
-function OtherWays({ session, onStepped }: { readonly session: Session; readonly onStepped: () => Promise<void> }) {
-  const passkey = useMutation<void, Error>({
-    mutationFn: async () => {
-      const options = await ask('POST /sign-in/passkey/options', { body: {} });
-      await ask('POST /sign-in/passkey', { body: { response: await askPasskey(options) } });
+const readOptions = () => ask('POST /sign-in/passkey/options', { body: {} });
+
+interface OtherWaysProps {
+  readonly session: Session;
+  /** Whether the e-mail field takes any address, and so has a list. */
+  readonly isAnybody: boolean;
+  readonly onStepped: () => Promise<void>;
+}
+
+function OtherWays({ session, isAnybody, onStepped }: OtherWaysProps) {
+  const passkey = useMutation<void, Error, PublicKeyCredential | null>({
+    mutationFn: async (offered) => {
+      const response = offered === null ? await askPasskey(await readOptions()) : signedJson(offered);
+      await ask('POST /sign-in/passkey', { body: { response } });
     },
     onSuccess: onStepped,
   });
@@ -79,6 +89,8 @@ function OtherWays({ session, onStepped }: { readonly session: Session; readonly
     },
   });
   const offersPasskey = session.passkeys && canUsePasskeys();
+  // Not beside a passkey that was asked for, nor anew after one that was refused: its words stand there.
+  usePasskeyOffer(offersPasskey && isAnybody && passkey.isIdle, passkey.mutate);
   if (!offersPasskey && session.oidc.length === 0) return null;
   const failure = passkey.error ?? service.error;
   return (
@@ -93,7 +105,7 @@ function OtherWays({ session, onStepped }: { readonly session: Session; readonly
           <Button
             icon={<Fingerprint size={15} aria-hidden="true" />}
             busy={passkey.isPending}
-            onClick={() => passkey.mutate()}
+            onClick={() => passkey.mutate(null)}
           >
             Sign in by passkey
           </Button>
