@@ -67,6 +67,13 @@ describe('layOutPlot', () => {
     expect(line?.path).toContain('a1 1');
   });
 
+  test('the last label is seen whole, however long', () => {
+    const labels = [0, 1].map((at) => ({ short: `Wednesday ${at} November`, full: '', startsDay: true }));
+    const laid = layOutPlot({ ...given('bars', [1, 1]), labels }, 236).labels;
+    // Twenty letters of 6.4 pixels, half of them to the right of the middle.
+    expect(laid.map(({ x }) => x)).toEqual([82, 236 - 64]);
+  });
+
   test('without a value there is a scale all the same', () => {
     const { shapes, scale } = layOutPlot(given('bars', [null, 0]), 236);
     expect(shapes.map(({ path }) => path)).toEqual(['']);

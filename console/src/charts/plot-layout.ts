@@ -74,10 +74,11 @@ export function layOutPlot(given: PlotGiven, width: number): PlotLayout {
   return {
     place,
     scale: steps.map(({ value, text }) => ({ y: heightAt(value, place), text })),
-    labels: labelledColumns(days, place.width, LABEL_PX).map((at) => ({
-      x: left + (at + 0.5) * columnPx,
-      text: labels[at]?.short ?? '',
-    })),
+    labels: labelledColumns(days, place.width, LABEL_PX).map((at) => {
+      const text = labels[at]?.short ?? '';
+      // The last one is moved to where it is seen whole.
+      return { x: Math.min(left + (at + 0.5) * columnPx, width - Math.ceil((text.length * CHAR_PX) / 2)), text };
+    }),
     // The highest edge first, so that each lower one covers its foot.
     shapes: shape === 'bars' ? shapes.reverse() : shapes,
   };

@@ -4,7 +4,7 @@ export const FIRST_WORKSPACE = 'default';
 
 /** What a typed name lacks to be an id, in words; null: nothing. The gateway holds to the same pattern. */
 export function workspaceFault(text: string): string | null {
-  if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) return null;
+  if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(text)) return null;
   if (text === '') return 'Give it a name, such as default.';
-  return `Found ${JSON.stringify(text)}; expected up to 64 lower-case letters, digits, dots, hyphens and underscores, a letter or digit first.`;
+  return `Found ${JSON.stringify(text)}; expected up to 64 lower-case letters, digits, hyphens and underscores, a letter or digit first.`;
 }

@@ -53,8 +53,8 @@ export function readWorkspace(draft: WorkspaceDraft): Read<WorkspaceBody> {
   const models = readModels(draft.models);
   const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
   const id = draft.id.trim();
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(id))
-    faults.id = 'Up to 64 lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit.';
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id))
+    faults.id = 'Up to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.';
   if (models.fault !== null) faults.models = models.fault;
   const days = readDays(draft.days.trim());
   if (days !== null && (days < 1 || days > DAYS_MAX))

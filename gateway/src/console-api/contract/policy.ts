@@ -18,7 +18,7 @@ import {
 const subjectKind = z.enum(['key', 'end_user', 'workspace', 'account', 'model']);
 const newId = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower-case letters, digits, dots, hyphens and underscores');
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'expected 1 to 64 of a-z, 0-9, - and _, beginning with a letter or a digit');
 const bodies = z.enum(['off', 'errors', 'all']);
 
 const node = z.object({
