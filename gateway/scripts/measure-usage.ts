@@ -84,16 +84,20 @@ async function measure({ usage }: Store): Promise<void> {
   const days = (count: number) => bucketsOf(toMs - count * DAY_MS, toMs, DAY_MS);
   const ask = (changes: Partial<UsageQuestion> & { buckets: readonly number[] }) =>
     usage.readUsage({
-      tenant,
-      condition: ANY,
-      fromMs: changes.buckets[0] ?? toMs - DAY_MS,
-      toMs,
-      timeZone: ZONE,
-      by: ['model'],
-      owners: null,
-      latencies: 'sums',
-      timeMsMax: 60_000,
-      ...changes,
+      asked: {
+        tenant,
+        condition: ANY,
+        fromMs: changes.buckets[0] ?? toMs - DAY_MS,
+        toMs,
+        timeZone: ZONE,
+        by: ['model'],
+        owners: null,
+        latencies: 'sums',
+        rankedBy: 'cost',
+        drawn: 8,
+        timeMsMax: 60_000,
+        ...changes,
+      },
     });
   const list = (changes: Partial<CallCondition>, more = {}) =>
     usage.readLogs({

@@ -57,7 +57,7 @@ export async function routesToAsk(url: string, key: string, account: string): Pr
     for (const by of GROUPINGS) {
       routes[`usage, ${days} days by ${by}`] = `${own}/usage?${range(days)}&by=${by}&metric=cost&compare=before`;
     }
-    routes[`usage, ${days} days by model, percentiles`] = `${own}/usage?${range(days)}&by=model&metric=latency`;
+    routes[`usage, ${days} days by model, percentiles`] = `${own}/usage?${range(days)}&by=model&metric=latency_p95`;
     routes[`usage, ${days} days of a key`] = `${own}/usage?${range(days)}&by=model&metric=cost&key=key_default_39`;
     routes[`logs, ${days} days`] = `${own}/logs?${range(days)}`;
     for (const filter of [

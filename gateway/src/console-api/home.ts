@@ -8,7 +8,7 @@ import { orRefuse } from './read-refusal.ts';
 import { tenantOf } from './usage.ts';
 import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
 import { cutRange } from './usage-range.ts';
-import { renderBuckets, renderSums } from './usage-view.ts';
+import { renderGlance } from './usage-view.ts';
 
 type HomeReply = Reply<'GET /accounts/{account}/home'>;
 
@@ -34,23 +34,27 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
       const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, timeZone);
       const ask = askerOf(parts, tenancy);
       const isWhole = workspaces === null;
-      const [labels, models, before, keys, providers, lately, budget, balance] = await Promise.all([
+      const [labels, { all, before, models, keys, providers, lately }, budget, balance] = await Promise.all([
         parts.labelsOf(account),
-        ask({ fromMs, toMs: nowMs, buckets, by: ['model'], latencies: 'sums' }),
-        ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [], latencies: 'sums' }),
-        ask({ fromMs, toMs: nowMs, by: ['key'] }),
-        ask({ fromMs, toMs: nowMs, by: ['provider'] }),
-        ask({ fromMs: nowMs - HEALTH_MS, toMs: nowMs, by: ['provider'] }),
+        orRefuse(
+          parts.usage.readUsage({
+            all: ask({ fromMs, toMs: nowMs, buckets, by: [], latencies: 'buckets' }),
+            before: ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [], latencies: 'sums' }),
+            models: ask({ fromMs, toMs: nowMs, by: ['model'] }),
+            keys: ask({ fromMs, toMs: nowMs, by: ['key'] }),
+            providers: ask({ fromMs, toMs: nowMs, by: ['provider'] }),
+            lately: ask({ fromMs: nowMs - HEALTH_MS, toMs: nowMs, by: ['provider'] }),
+          }),
+        ),
         isWhole ? parts.readBudget(account) : null,
         isWhole ? parts.readBalance(account) : null,
       ]);
-      const { sums } = models.total;
       return {
-        sums: renderSums(sums),
-        before: renderSums(before.total.sums),
+        sums: renderGlance(all.total),
+        before: renderGlance(before.total),
         time_zone: timeZone,
         buckets: buckets.map(iso),
-        series: renderBuckets(models.total.buckets),
+        series: all.totals.map((sums) => (sums === null ? null : renderGlance(sums))),
         models: models.groups
           .slice(0, TOP)
           .flatMap(({ values: [model], sums: { requests, cost } }) =>
@@ -79,7 +83,7 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
             : [],
         ),
         has_keys: labels.hasKeys(workspaces),
-        has_calls: sums.requests > 0 || before.total.sums.requests > 0 || (await hasCalls(parts, tenancy)),
+        has_calls: all.total.requests > 0 || before.total.requests > 0 || (await hasCalls(parts, tenancy)),
       };
     },
   };
@@ -87,16 +91,22 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
 
 type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & Partial<Pick<UsageQuestion, 'buckets' | 'latencies'>>;
 
-function askerOf(parts: UsageParts, tenancy: Tenancy) {
+function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => UsageQuestion {
   const common = {
     tenant: tenantOf(tenancy),
     condition: EVERY_CALL,
     timeZone: parts.timeZoneOf(tenancy.account),
     owners: null,
+    rankedBy: 'cost',
+    drawn: 0,
     timeMsMax: PAGE_MS_MAX,
-  };
-  return ({ fromMs, toMs, by, buckets = [fromMs], latencies = 'none' }: Part) =>
-    orRefuse(parts.usage.readUsage({ ...common, fromMs, toMs, by, buckets, latencies }));
+  } as const;
+  return ({ buckets, latencies = 'none', ...part }) => ({
+    ...common,
+    ...part,
+    buckets: buckets ?? [part.fromMs],
+    latencies,
+  });
 }
 
 /** Over the last hour. Failing: half of its calls or more ended by a fault that was not their caller's. */

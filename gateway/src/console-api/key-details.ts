@@ -13,7 +13,7 @@ import type { Handlers } from './handlers.ts';
 import { showKey } from './key-view.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { readSpans } from './usage-spans.ts';
-import { renderBuckets } from './usage-view.ts';
+import { renderSums } from './usage-view.ts';
 
 const HOUR_MS = 3_600_000;
 const DAYS = 30;
@@ -106,7 +106,7 @@ async function readOwnSpans(
 ) {
   const timeZone = gate.desk.timeZoneOf(account);
   const spans = await readSpans(usage, { account, timeZone, by: 'key', ids: [id], bounds });
-  return renderBuckets(spans.get(id) ?? []);
+  return spans.get(id)?.map((sums) => (sums === null ? null : renderSums(sums))) ?? [];
 }
 
 async function readDays(parts: PolicyParts, key: StoredKey, nowMs: number) {

@@ -5,7 +5,7 @@ import type { Reply } from './contract.ts';
 import { dayBounds } from './day-bounds.ts';
 import { NOW_MS, openUsageRig } from './testing/usage-rig.ts';
 import { readSpans } from './usage-spans.ts';
-import { renderBuckets } from './usage-view.ts';
+import { renderAmounts } from './usage-view.ts';
 
 const newFolder = temporaryFolders();
 const ZONE = 'Europe/Berlin';
@@ -27,5 +27,7 @@ test.each(['key', 'workspace'] as const)('by %s', async (by) => {
   const ids = [...Array.from({ length: 250 }, (_, nth) => `none_${nth}`), ...known, 'key_acme_1', 'acme-w1'];
   const spans = await readSpans(rig.store.usage, { account: 'default', timeZone: ZONE, by, ids, bounds });
   expect([...spans.keys()].sort()).toEqual(known.sort());
-  for (const { values, buckets } of groups) expect(renderBuckets(spans.get(values[0] ?? '') ?? [])).toEqual(buckets);
+  for (const { values, amounts } of groups) {
+    expect(renderAmounts(spans.get(values[0] ?? '') ?? [], 'cost')).toEqual(amounts ?? []);
+  }
 });

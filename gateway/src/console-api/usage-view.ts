@@ -1,5 +1,6 @@
 /** Owns how sums and groups look in answers and files. */
-import type { UsageDimension, UsageGroup, UsageSums } from '../store/usage-port.ts';
+import type { UsageBuckets, UsageDimension, UsageGroup, UsageSums } from '../store/usage-port.ts';
+import { METRICS, type UsageMetric } from './usage-metrics.ts';
 import type { UsageLabels } from './usage-parts.ts';
 
 /** Errors are those of callers and ours together; calls that their callers left are none. */
@@ -44,16 +45,44 @@ export const SUMS_COLUMNS = [
   'ttfb_p95_ms',
 ] as const satisfies readonly (keyof RenderedSums)[];
 
-export function renderBuckets(buckets: readonly (UsageSums | null)[]): (RenderedSums | null)[] {
-  return buckets.map((sums) => (sums === null ? null : renderSums(sums)));
+/** What a page at a glance shows. */
+export function renderGlance(sums: UsageSums) {
+  const { requests, errors, cost_nano_usd, unpriced, ttfb_p50_ms } = renderSums(sums);
+  return { requests, errors, cost_nano_usd, unpriced, ttfb_p50_ms };
 }
 
-export function renderGroup({ values, sums, buckets }: UsageGroup, by: readonly UsageDimension[], labels: UsageLabels) {
+/** The amounts of a metric over the buckets; null where there was no call. */
+export function renderAmounts(buckets: UsageBuckets, metric: UsageMetric) {
+  const { amountOf } = METRICS[metric];
+  return buckets.map((sums) => (sums === null ? null : amountOf(sums)));
+}
+
+/** Tokens over the buckets, by kind. */
+export function renderKinds(buckets: UsageBuckets) {
+  const kind = (name: 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'reasoning') =>
+    buckets.map((sums) => sums?.[name] ?? 0);
+  return {
+    input: kind('input'),
+    cache_read: kind('cache_read'),
+    cache_write_5m: kind('cache_write_5m'),
+    cache_write_1h: kind('cache_write_1h'),
+    output: kind('output'),
+    reasoning: kind('reasoning'),
+  };
+}
+
+interface GroupView {
+  readonly by: readonly UsageDimension[];
+  readonly metric: UsageMetric;
+  readonly labels: UsageLabels;
+}
+
+export function renderGroup({ values, sums, buckets }: UsageGroup, { by, metric, labels }: GroupView) {
   return {
     values: [...values],
     labels: values.map((value, index) => labelOf(by[index], value, labels)),
     sums: renderSums(sums),
-    buckets: renderBuckets(buckets),
+    amounts: buckets === null ? null : renderAmounts(buckets, metric),
   };
 }
 

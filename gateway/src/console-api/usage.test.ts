@@ -32,6 +32,7 @@ const sumOf = (lines: readonly Record<string, string>[], column: string) =>
   lines.reduce((sum, line) => sum + BigInt(line[column] || 0), 0n).toString();
 
 type Usage = Reply<'GET /accounts/{account}/usage'>;
+const addUp = (amounts: Usage['totals']) => amounts.reduce<bigint>((sum, one) => sum + BigInt(one ?? 0), 0n).toString();
 type Logs = Reply<'GET /accounts/{account}/logs'>;
 
 /** All of them, as somebody who reads to the end sees them. */
@@ -59,8 +60,12 @@ describe('the same money', () => {
         const usage = await json<Usage>(await get(`usage?${RANGE}&by=${by}`));
         CONSOLE_ROUTES['GET /accounts/{account}/usage'].reply.parse(usage);
         expect(usage.total).toMatchObject({ requests: own.length, cost_nano_usd: expected });
-        const parts = [...usage.groups, ...(usage.rest === null ? [] : [usage.rest])];
-        expect(parts.reduce((sum, { sums }) => sum + BigInt(sums.cost_nano_usd), 0n).toString()).toBe(expected);
+        const parts = [...usage.groups.map(({ sums }) => sums), ...(usage.rest === null ? [] : [usage.rest])];
+        expect(parts.reduce((sum, { cost_nano_usd }) => sum + BigInt(cost_nano_usd), 0n).toString()).toBe(expected);
+        expect(addUp(usage.totals)).toBe(expected);
+        expect(addUp([...usage.groups.flatMap(({ amounts }) => amounts ?? []), ...(usage.others ?? [])])).toBe(
+          expected,
+        );
         const lines = await csv(await get(`usage.csv?${RANGE}&by=${by}`));
         expect([sumOf(lines, 'cost_nano_usd'), sumOf(lines, 'requests')]).toEqual([expected, `${own.length}`]);
       }
@@ -82,6 +87,28 @@ describe('the same money', () => {
     },
     30_000,
   );
+
+  test('the chart’s amounts are those of the metric: they add up to the totals, column by column', async () => {
+    for (const metric of ['cost', 'requests', 'tokens', 'errors', 'cache_savings']) {
+      const asked = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=${metric}`);
+      const { groups, others, totals, kinds, total } = await json<Usage>(asked);
+      expect(groups.map(({ amounts }) => amounts !== null)).toEqual(groups.map((_, nth) => nth < 8));
+      expect(others).not.toBeNull();
+      for (const [at, whole] of totals.entries()) {
+        const column = [...groups.map(({ amounts }) => amounts?.[at] ?? 0), others?.[at] ?? 0];
+        expect(addUp(column)).toBe(`${whole ?? 0}`);
+      }
+      expect(kinds?.input.reduce((sum, one) => sum + one, 0)).toBe(metric === 'tokens' ? total.input : undefined);
+    }
+  });
+
+  test('percentiles over time are those of the whole range’s groups, and of nothing else', async () => {
+    const asked = await rig.get(`/accounts/default/usage?${RANGE}&by=end_user&metric=ttfb_p95`);
+    const { groups, others, totals } = await json<Usage>(asked);
+    expect(others).toBeNull();
+    expect(totals.every((one) => typeof one === 'number' && one > 0)).toBe(true);
+    expect(groups[0]?.amounts?.some((one) => typeof one === 'number' && one > 0)).toBe(true);
+  });
 
   test('buckets are days of the account’s zone, and members are told by name', async () => {
     const usage = await json<Usage>(await rig.get(`/accounts/default/usage?${RANGE}&by=member`));
@@ -126,6 +153,7 @@ describe('the same money', () => {
     const series = home.series.reduce((sum, bucket) => sum + BigInt(bucket?.cost_nano_usd ?? 0), 0n);
     expect(series.toString()).toBe(costOf(week));
     expect(home.series.length).toBe(home.buckets.length);
+    expect(home.series.some((bucket) => (bucket?.ttfb_p50_ms ?? 0) > 0)).toBe(true);
   });
 });
 

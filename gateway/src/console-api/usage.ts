@@ -8,17 +8,23 @@ import type { ReadQuery, Reply } from './contract.ts';
 import { csvLine } from './csv.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
-import { PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+import { METRICS } from './usage-metrics.ts';
+import { type AccountBudget, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { cutRange, parseRange } from './usage-range.ts';
-import { labelOf, renderBuckets, renderGroup, renderSums, SUMS_COLUMNS } from './usage-view.ts';
+import { labelOf, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
 
 type UsageRoute =
   | 'GET /accounts/{account}/usage'
   | 'GET /accounts/{account}/usage.csv'
   | 'GET /accounts/{account}/usage/proof';
 type UsageReply = Reply<'GET /accounts/{account}/usage'>;
-type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'> &
-  Pick<ReadQuery<'GET /accounts/{account}/usage'>, 'metric'>;
+type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'>;
+/** What of it is shown. */
+type Shown = Pick<UsageQuestion, 'latencies' | 'rankedBy' | 'drawn'>;
+
+/** As many as a chart has colours for. */
+const DRAWN = 8;
+const IN_FILE: Shown = { latencies: 'buckets', rankedBy: 'cost', drawn: Number.POSITIVE_INFINITY };
 
 /** A proof reads all that it proves, and may take longer than a page. */
 const PROOF_MS_MAX = 10_000;
@@ -31,28 +37,39 @@ export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
 export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
   return {
     'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
-      const { step, labels, question } = await understand(parts, tenancy, query);
-      const [answer, before, forecast] = await Promise.all([
-        orRefuse(parts.usage.readUsage(question)),
-        query.compare === 'before' ? orRefuse(parts.usage.readUsage(justBefore(question))) : null,
-        readForecast(parts, tenancy, query),
+      const { by, metric } = query;
+      const { rankedBy, latencies } = METRICS[metric];
+      const { step, labels, question } = await understand(parts, tenancy, query, { rankedBy, latencies, drawn: DRAWN });
+      const month = thisMonth(parts, tenancy, query);
+      const [{ answer, before, spent }, budget] = await Promise.all([
+        orRefuse(
+          parts.usage.readUsage({
+            answer: question,
+            before: query.compare === 'before' ? justBefore(question) : null,
+            spent: month,
+          }),
+        ),
+        month === null ? null : parts.readBudget(tenancy.account),
       ]);
       return {
         step,
         time_zone: question.timeZone,
+        metric,
         buckets: question.buckets.map((at) => new Date(at).toISOString()),
         filter_labels: labels.namesOfAsked(query, tenancy.workspaces),
-        groups: answer.groups.map((group) => renderGroup(group, query.by, labels)),
-        rest: answer.rest === null ? null : renderGroup(answer.rest, query.by, labels),
-        total: renderSums(answer.total.sums),
-        totals: renderBuckets(answer.total.buckets),
-        before: before === null ? null : renderSums(before.total.sums),
-        forecast,
+        groups: answer.groups.map((group) => renderGroup(group, { by, metric, labels })),
+        rest: answer.rest === null ? null : renderSums(answer.rest),
+        others: answer.others === null || latencies === 'buckets' ? null : renderAmounts(answer.others, metric),
+        total: renderSums(answer.total),
+        totals: renderAmounts(answer.totals, metric),
+        kinds: metric === 'tokens' ? renderKinds(answer.totals) : null,
+        before: before === null ? null : renderSums(before.total),
+        forecast: month === null || spent === null ? null : forecastOf(spent.total.cost, budget, month),
       };
     },
     'GET /accounts/{account}/usage.csv': async ({ tenancy, query }) => {
-      const { labels, question } = await understand(parts, tenancy, query);
-      const answer = await orRefuse(parts.usage.readUsage(question));
+      const { labels, question } = await understand(parts, tenancy, query, IN_FILE);
+      const { answer } = await orRefuse(parts.usage.readUsage({ answer: question }));
       return {
         name: `usage-${query.from.slice(0, 10)}-${query.to.slice(0, 10)}.csv`,
         lines: csvOf(question, answer, labels),
@@ -81,7 +98,7 @@ export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
 }
 
 /** What a query asks for, with the names that its answer is shown with. */
-async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked) {
+async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked, shown: Shown) {
   const { account } = tenancy;
   const [first, second] = asked.by;
   if (first === second) {
@@ -97,7 +114,7 @@ async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked) {
     timeZone,
     by: asked.by,
     owners: asked.by.includes('member') ? Object.fromEntries(labels.owners) : null,
-    latencies: latenciesFor(asked.metric),
+    ...shown,
     timeMsMax: PAGE_MS_MAX,
   };
   return { step, labels, question };
@@ -108,11 +125,6 @@ function justBefore(question: UsageQuestion): UsageQuestion {
   const { fromMs: toMs } = question;
   const fromMs = toMs - (question.toMs - toMs);
   return { ...question, fromMs, toMs, buckets: [fromMs], by: [], latencies: 'sums' };
-}
-
-/** Percentiles of every bucket take longest: they are read where they are shown, or where nobody said what is. */
-function latenciesFor(metric: Asked['metric']): UsageQuestion['latencies'] {
-  return metric === undefined || metric === 'latency' || metric === 'ttfb' ? 'buckets' : 'sums';
 }
 
 const FILTERS = [
@@ -127,32 +139,37 @@ const FILTERS = [
   'without',
 ] as const;
 
-/** Of the whole account only: its budget says nothing of a part of it. */
-async function readForecast(parts: UsageParts, tenancy: Tenancy, asked: Asked): Promise<UsageReply['forecast']> {
+/** What the forecast goes by. Of the whole account only: its budget says nothing of a part of it. */
+function thisMonth(parts: UsageParts, tenancy: Tenancy, asked: Asked): UsageQuestion | null {
   if (tenancy.workspaces !== null || FILTERS.some((filter) => asked[filter] !== undefined)) return null;
   const nowMs = parts.nowMs();
   const timeZone = parts.timeZoneOf(tenancy.account);
   const { startMs, endMs } = windowAt('month', timeZone, nowMs);
   if (endMs === null || nowMs <= startMs) return null;
-  const [answer, budget] = await Promise.all([
-    orRefuse(
-      parts.usage.readUsage({
-        tenant: tenantOf(tenancy),
-        condition: EVERY_CALL,
-        fromMs: startMs,
-        toMs: nowMs,
-        buckets: [startMs],
-        timeZone,
-        by: [],
-        owners: null,
-        latencies: 'none',
-        timeMsMax: PAGE_MS_MAX,
-      }),
-    ),
-    parts.readBudget(tenancy.account),
-  ]);
-  const spent = answer.total.sums.cost;
-  const month = (spent * BigInt(endMs - startMs)) / BigInt(nowMs - startMs);
+  return {
+    tenant: tenantOf(tenancy),
+    condition: EVERY_CALL,
+    fromMs: startMs,
+    toMs: nowMs,
+    buckets: [startMs],
+    timeZone,
+    by: [],
+    owners: null,
+    latencies: 'none',
+    rankedBy: 'cost',
+    drawn: 0,
+    timeMsMax: PAGE_MS_MAX,
+  };
+}
+
+/** The month at its present pace. */
+function forecastOf(
+  spent: bigint,
+  budget: AccountBudget | null,
+  { fromMs, toMs, timeZone }: Pick<UsageQuestion, 'fromMs' | 'toMs' | 'timeZone'>,
+): UsageReply['forecast'] {
+  const { endMs } = windowAt('month', timeZone, fromMs);
+  const month = (spent * BigInt((endMs ?? toMs) - fromMs)) / BigInt(toMs - fromMs);
   return {
     month_nano_usd: month.toString(),
     spent_nano_usd: spent.toString(),
@@ -162,16 +179,20 @@ async function readForecast(parts: UsageParts, tenancy: Tenancy, asked: Asked): 
 
 async function* csvOf(
   { by, buckets }: UsageQuestion,
-  { groups, rest }: UsageAnswer,
+  { groups, others }: UsageAnswer,
   labels: UsageLabels,
 ): AsyncGenerator<string> {
   yield csvLine(['bucket', ...by.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
-  for (const group of rest === null ? groups : [...groups, rest]) {
-    const names = by.flatMap((dimension, index) => {
-      const value = group === rest ? '(others)' : (group.values[index] ?? null);
-      return [value, group === rest ? null : labelOf(dimension, value, labels)];
-    });
-    for (const [index, sums] of group.buckets.entries()) {
+  const rows = groups.map(({ values, buckets: own }) => ({
+    names: by.flatMap((dimension, index) => {
+      const value = values[index] ?? null;
+      return [value, labelOf(dimension, value, labels)];
+    }),
+    own,
+  }));
+  rows.push({ names: by.flatMap(() => ['(others)', null]), own: others });
+  for (const { names, own } of rows) {
+    for (const [index, sums] of (own ?? []).entries()) {
       if (sums === null) continue;
       const rendered = renderSums(sums);
       yield csvLine([

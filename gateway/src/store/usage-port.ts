@@ -45,6 +45,9 @@ export interface CallCondition {
   readonly protocol: 'chat' | 'messages' | null;
 }
 
+/** What groups are ranked by. */
+export type UsageRank = 'cost' | 'requests' | 'tokens' | 'errors' | 'cache_savings';
+
 /** Sums over calls. Percentiles are of calls that ended well, at most 5 % off; null: there are none. */
 export interface UsageSums {
   readonly requests: number;
@@ -81,24 +84,39 @@ export interface UsageQuestion {
   readonly owners: Readonly<Record<string, string>> | null;
   /** Of what percentiles are asked for: nothing, groups and the total, or each of their buckets too. What is not asked for is null. */
   readonly latencies: 'none' | 'sums' | 'buckets';
+  readonly rankedBy: UsageRank;
+  /** How many of the first groups have buckets of their own. All calls as one group have them as totals. */
+  readonly drawn: number;
   readonly timeMsMax: number;
 }
+
+/** For each bucket; null: no call. */
+export type UsageBuckets = readonly (UsageSums | null)[];
 
 export interface UsageGroup {
   /** A value for each dimension; null: the calls had none. */
   readonly values: readonly (string | null)[];
   readonly sums: UsageSums;
-  /** Null: no call. */
-  readonly buckets: readonly (UsageSums | null)[];
+  /** Null: not one of the first that are asked for. */
+  readonly buckets: UsageBuckets | null;
 }
 
 export interface UsageAnswer {
-  /** The dearest first, at most a hundred. */
+  /** Those with most of what they are ranked by first, at most a hundred. */
   readonly groups: readonly UsageGroup[];
-  /** The others together; null: there are none. */
-  readonly rest: UsageGroup | null;
-  readonly total: UsageGroup;
+  /** The groups beyond them together; null: there are none. */
+  readonly rest: UsageSums | null;
+  /** All groups without buckets of their own, together; null: there are none. */
+  readonly others: UsageBuckets | null;
+  readonly total: UsageSums;
+  readonly totals: UsageBuckets;
 }
+
+/** Questions by any names; null: not asked. */
+export type UsageQuestions = Readonly<Record<string, UsageQuestion | null>>;
+export type UsageAnswers<Asked extends UsageQuestions> = {
+  readonly [Name in keyof Asked]: Asked[Name] extends UsageQuestion ? UsageAnswer : UsageAnswer | null;
+};
 
 export interface ProofQuestion {
   readonly tenant: UsageTenant;
@@ -185,7 +203,8 @@ export class UsageRefusal extends Error {
 
 /** Every promise rejects with a UsageRefusal for what is not answered, and otherwise where the store cannot be read. */
 export interface UsageReader {
-  readUsage(question: UsageQuestion): Promise<UsageAnswer>;
+  /** All in one state of the store: their answers go together. */
+  readUsage<Asked extends UsageQuestions>(asked: Asked): Promise<UsageAnswers<Asked>>;
   proveUsage(question: ProofQuestion): Promise<UsageProof>;
   readLogs(question: LogQuestion): Promise<LogPage>;
   readTail(question: TailQuestion): Promise<readonly CallRecord[]>;

@@ -85,5 +85,6 @@ function barTimes({ bars, step_ms: stepMs }: Histogram, { first, last }: Span): 
   const from = bars[first]?.at;
   const begin = bars[last]?.at;
   if (from === undefined || begin === undefined) return null;
-  return { from, to: new Date(Date.parse(begin) + stepMs).toISOString() };
+  // A day is not always as long as another.
+  return { from, to: bars[last + 1]?.at ?? new Date(Date.parse(begin) + stepMs).toISOString() };
 }

@@ -6,6 +6,8 @@ import { duration, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 export type UsageReply = Reply<'GET /accounts/{account}/usage'>;
 export type Sums = UsageReply['total'];
 export type UsageGroup = UsageReply['groups'][number];
+/** Nano-USD as text, else a number. Null: nothing to measure. */
+type Amount = UsageReply['totals'][number];
 
 export const METRIC_NAMES = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttft', 'cache_savings'] as const;
 export type MetricName = (typeof METRIC_NAMES)[number];
@@ -16,10 +18,12 @@ export interface Metric {
   readonly word: string;
   /** Whether groups add up to the whole. Percentiles do not. */
   readonly adds: boolean;
-  /** For the height of a column: approximate. Null: nothing to measure. */
-  readonly amount: (sums: Sums) => number | null;
+  /** The same of sums as the amounts over time. */
+  readonly of: (sums: Sums) => Amount;
+  /** For the height of a column: approximate. */
+  readonly height: (amount: Amount) => number | null;
   /** Exact, with its unit. */
-  readonly text: (sums: Sums) => string;
+  readonly text: (amount: Amount) => string;
   /** Short, for an axis. */
   readonly axisText: (amount: number) => string;
   /** Whether it is a count. */
@@ -35,19 +39,40 @@ export const TOKEN_KINDS = [
   ['output', 'Output'],
   ['reasoning', 'Reasoning'],
 ] as const satisfies readonly (readonly [keyof Sums, string])[];
-export type TokenKind = (typeof TOKEN_KINDS)[number][0];
 
 export function tokensOf(sums: Sums): number {
   return TOKEN_KINDS.reduce((sum, [kind]) => (kind === 'reasoning' ? sum : sum + sums[kind]), 0);
 }
 
-/** Tokens of one kind, disjoint: output is what is left without its reasoning. */
-export function disjointTokens(sums: Sums, kind: TokenKind): number {
-  return kind === 'output' ? sums.output - sums.reasoning : sums[kind];
+/** The words of an amount that is there. */
+function textOf(words: (amount: string | number) => string): Metric['text'] {
+  return (amount) => (amount === null ? 'no call' : words(amount));
 }
 
-function milliseconds(ms: number | null): string {
-  return ms === null ? 'no call' : duration(ms);
+const USD = {
+  adds: true,
+  isWhole: false,
+  height: (amount: Amount) => (amount === null ? null : approximateUsd(`${amount}`)),
+  text: textOf((amount) => exactUsd(`${amount}`)),
+  axisText: axisUsd,
+} as const;
+const COUNT = {
+  adds: true,
+  isWhole: true,
+  height: heightOf,
+  text: textOf((amount) => wholeNumber(Number(amount))),
+  axisText: shortNumber,
+} as const;
+const TIME = {
+  adds: false,
+  isWhole: false,
+  height: heightOf,
+  text: textOf((amount) => duration(Number(amount))),
+  axisText: (ms: number) => (ms < 1_000 ? `${ms} ms` : `${Number((ms / 1_000).toFixed(2))} s`),
+} as const;
+
+function heightOf(amount: Amount): number | null {
+  return amount === null ? null : Number(amount);
 }
 
 function axisUsd(usd: number): string {
@@ -59,78 +84,42 @@ function axisUsd(usd: number): string {
 
 /** The metric of a name, for latencies at the percentile asked for. */
 export function metricOf(name: MetricName, percentile: Percentile): Metric {
-  const timed = (which: 'latency' | 'ttfb') => (sums: Sums) => sums[`${which}_${percentile}_ms`];
   switch (name) {
     case 'cost':
-      return {
-        name,
-        word: 'Cost',
-        adds: true,
-        amount: (sums) => approximateUsd(sums.cost_nano_usd),
-        text: (sums) => exactUsd(sums.cost_nano_usd),
-        axisText: axisUsd,
-        isWhole: false,
-      };
+      return { name, word: 'Cost', of: (sums) => sums.cost_nano_usd, ...USD };
     case 'cache_savings':
-      return {
-        name,
-        word: 'Cache savings',
-        adds: true,
-        amount: (sums) => approximateUsd(sums.cache_savings_nano_usd),
-        text: (sums) => exactUsd(sums.cache_savings_nano_usd),
-        axisText: axisUsd,
-        isWhole: false,
-      };
+      return { name, word: 'Cache savings', of: (sums) => sums.cache_savings_nano_usd, ...USD };
     case 'requests':
+      return { name, word: 'Requests', of: (sums) => sums.requests, ...COUNT };
     case 'errors':
-      return {
-        name,
-        word: name === 'requests' ? 'Requests' : 'Errors',
-        adds: true,
-        amount: (sums) => sums[name],
-        text: (sums) => wholeNumber(sums[name]),
-        axisText: shortNumber,
-        isWhole: true,
-      };
+      return { name, word: 'Errors', of: (sums) => sums.errors, ...COUNT };
     case 'tokens':
-      return {
-        name,
-        word: 'Tokens',
-        adds: true,
-        amount: tokensOf,
-        text: (sums) => wholeNumber(tokensOf(sums)),
-        axisText: shortNumber,
-        isWhole: true,
-      };
+      return { name, word: 'Tokens', of: tokensOf, ...COUNT };
     case 'latency':
-    case 'ttft': {
-      const amount = timed(name === 'latency' ? 'latency' : 'ttfb');
-      return {
-        name,
-        word: `${name === 'latency' ? 'Duration' : 'Time to first token'}, ${percentile}`,
-        adds: false,
-        amount,
-        text: (sums) => milliseconds(amount(sums)),
-        axisText: (ms) => (ms < 1_000 ? `${ms} ms` : `${Number((ms / 1_000).toFixed(2))} s`),
-        isWhole: false,
-      };
-    }
+      return { name, word: `Duration, ${percentile}`, of: (sums) => sums[`latency_${percentile}_ms`], ...TIME };
+    case 'ttft':
+      return { name, word: `Time to first token, ${percentile}`, of: (sums) => sums[`ttfb_${percentile}_ms`], ...TIME };
   }
+}
+
+/** How much of it sums have. */
+export function heightIn(metric: Metric, sums: Sums): number | null {
+  return metric.height(metric.of(sums));
 }
 
 /** Short, for a tile: `$12.40`, `1.2M`. */
 export function tileText(metric: Metric, sums: Sums): string {
   if (metric.name === 'cost') return shortUsd(sums.cost_nano_usd);
   if (metric.name === 'cache_savings') return shortUsd(sums.cache_savings_nano_usd);
-  const amount = metric.amount(sums);
+  const amount = heightIn(metric, sums);
   if (amount === null) return '–';
   return metric.adds ? shortNumber(amount) : duration(amount);
 }
 
 /** `+12 %` against the time before; null: there is nothing to compare with. */
 export function changeText(metric: Metric, now: Sums, before: Sums | null): string | null {
-  const then = before === null ? null : metric.amount(before);
-  const amount = metric.amount(now);
+  const then = before === null ? null : heightIn(metric, before);
+  const amount = heightIn(metric, now);
   if (then === null || amount === null || then === 0) return null;
   const percent = Math.round(((amount - then) / then) * 100);
   if (percent === 0) return '±0 %';

@@ -11,7 +11,7 @@ import { Link } from '../../route/link.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { metricOf, type UsageGroup, type UsageReply } from './metrics.ts';
-import { textOf, tokenSeries, usageSeries } from './usage-series.ts';
+import { shownSeries } from './usage-series.ts';
 import { DIMENSION_WORDS, filtersOf, type UsageWishes } from './usage-wishes.ts';
 
 interface UsageChartProps {
@@ -24,7 +24,7 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
   const [selected, setSelected] = useState<Span | null>(null);
   const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
   const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
-  const series = useMemo(() => (isByKind ? tokenSeries(reply) : usageSeries(reply, metric)), [reply, metric, isByKind]);
+  const series = useMemo(() => shownSeries(reply, metric, isByKind), [reply, metric, isByKind]);
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
   const dimensions = wishes.by.map((one) => DIMENSION_WORDS[one].toLowerCase()).join(' and ');
   const part = isByKind ? 'kind' : dimensions;
@@ -39,7 +39,7 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
         axisText={metric.axisText}
         isWhole={metric.isWhole}
         amountText={(at, column) => series[at]?.text(column) ?? ''}
-        sumText={metric.adds ? (column) => textOf(metric, reply.totals[column] ?? null) : null}
+        sumText={metric.adds ? (column) => metric.text(reply.totals[column] ?? null) : null}
         onPick={(at) => {
           const group = series[at]?.group ?? null;
           if (group !== null) onPick(group);

@@ -23,6 +23,7 @@ import { ProofLine } from './proof-line.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { GroupTable, TimeTable } from './usage-table.tsx';
 import {
+  answeredWishes,
   DIMENSION_NAMES,
   DIMENSION_WORDS,
   type Dimension,
@@ -60,7 +61,7 @@ export default function UsagePage() {
     'GET /accounts/{account}/usage',
     {
       path: { account },
-      query: { ...query, metric: readMetric(wishes.metric), compare: wishes.isCompared ? 'before' : 'none' },
+      query: { ...query, metric: readMetric(wishes), compare: wishes.isCompared ? 'before' : 'none' },
     },
     { keepsPrevious: true, everyMs: isLive ? LIVE_MS : false },
   );
@@ -123,7 +124,7 @@ export default function UsagePage() {
       ) : usage.data.total.requests === 0 ? (
         <NoUsage wishes={wishes} isFiltered={Object.keys(filtersOf(search)).length > 0} />
       ) : (
-        <Shown reply={usage.data} wishes={wishes} onPick={pick} />
+        <Shown reply={usage.data} wishes={answeredWishes(wishes, usage.data)} onPick={pick} />
       )}
     </Page>
   );

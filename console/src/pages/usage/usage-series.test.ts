@@ -25,42 +25,52 @@ const group = (name: string | null, requests: number, label: string | null = nul
   values: [name],
   labels: [label],
   sums: sums({ requests }),
-  buckets: [sums({ requests }), null],
+  amounts: [requests, null],
 });
-const reply = (groups: readonly UsageGroup[], rest: UsageGroup | null = null): UsageReply => ({
+const reply = (groups: readonly UsageGroup[], changes: Partial<UsageReply> = {}): UsageReply => ({
   step: 'hour',
   time_zone: 'UTC',
+  metric: 'requests',
   buckets: ['2026-11-21T00:00:00Z', '2026-11-21T01:00:00Z'],
   groups: [...groups],
-  rest,
-  total: sums({ input: 5, output: 2, reasoning: 1 }),
-  totals: [sums({ input: 5, output: 2, reasoning: 1 }), null],
+  rest: null,
+  others: null,
+  total: NONE,
+  totals: [7, null],
+  kinds: null,
   before: null,
   filter_labels: [],
   forecast: null,
+  ...changes,
 });
 const requests = metricOf('requests', 'p50');
 
 describe('usageSeries', () => {
-  test('the greatest first, with nothing where there was no call', () => {
-    const series = usageSeries(reply([group('a', 1), group('b', 3)]), requests);
+  test('in the order of the reply, with nothing where there was no call', () => {
+    const series = usageSeries(reply([group('b', 3), group('a', 1)]), requests);
     expect(series.map(({ name, values }) => [name, ...values])).toEqual([
       ['b', 3, null],
       ['a', 1, null],
     ]);
+    expect(series.map(({ text }) => [text(0), text(1)])).toEqual([
+      ['3', 'no call'],
+      ['1', 'no call'],
+    ]);
   });
-  test('a ninth group and the reply’s rest are put together', () => {
-    const groups = Array.from({ length: 9 }, (_, at) => group(`m${at}`, 10 - at));
-    const series = usageSeries(reply(groups, group(null, 7)), requests);
-    expect(series).toHaveLength(9);
-    expect(series.at(-1)).toMatchObject({ name: 'others', values: [2 + 7, null], color: 'var(--chart-rest)' });
+  test('groups without amounts of their own are in the others', () => {
+    const drawn = reply([group('a', 5), { ...group('b', 2), amounts: null }], { others: [2, null] });
+    const series = usageSeries(drawn, requests);
+    expect(series).toHaveLength(2);
+    expect(series.at(-1)).toMatchObject({ name: 'others', values: [2, null], color: 'var(--chart-rest)', group: null });
   });
-  test('percentiles are never put together', () => {
-    const timed = Array.from({ length: 10 }, (_, at) => ({
-      ...group(`m${at}`, 1),
-      sums: sums({ requests: 1, latency_p50_ms: 5 }),
-    }));
-    expect(usageSeries(reply(timed), metricOf('latency', 'p50'))).toHaveLength(8);
+  test('what has nothing of the metric is not drawn, nor are others that have nothing', () => {
+    expect(usageSeries(reply([group('a', 5), group('b', 0)], { others: [0, null] }), requests)).toHaveLength(1);
+  });
+  test('costs are as tall as their dollars, and exact in words', () => {
+    const cost = { ...group('a', 1), sums: sums({ cost_nano_usd: '1500000001' }), amounts: ['1500000001', null] };
+    const [series] = usageSeries(reply([cost], { metric: 'cost' }), metricOf('cost', 'p50'));
+    expect(series?.values[0]).toBeCloseTo(1.5);
+    expect(series?.text(0)).toBe('$1.500000001');
   });
   test('a colour does not change when the amounts do', () => {
     const colorsOf = (a: number, b: number) =>
@@ -76,7 +86,10 @@ test('a group is called by its label, else its value, else none', () => {
 });
 
 test('kinds of tokens are disjoint, and those that nobody used are left out', () => {
-  expect(tokenSeries(reply([])).map(({ name, values }) => [name, values[0]])).toEqual([
+  const none = [0, 0];
+  const kinds = { input: [5, 0], cache_read: none, cache_write_5m: none, cache_write_1h: none };
+  const tokens = reply([], { metric: 'tokens', kinds: { ...kinds, output: [2, 0], reasoning: [1, 0] } });
+  expect(tokenSeries(tokens).map(({ name, values }) => [name, values[0]])).toEqual([
     ['Input', 5],
     ['Output, without reasoning', 1],
     ['Reasoning', 1],
@@ -89,10 +102,10 @@ describe('amounts', () => {
     expect(tokensOf(sums(each))).toBe(31);
   });
   test('costs are exact in words', () => {
-    expect(metricOf('cost', 'p50').text(sums({ cost_nano_usd: '1234567890' }))).toBe('$1.23456789');
+    expect(metricOf('cost', 'p50').text('1234567890')).toBe('$1.23456789');
   });
   test('a percentile without a call is said', () => {
-    expect(metricOf('latency', 'p95').text(NONE)).toBe('no call');
+    expect(metricOf('latency', 'p95').text(null)).toBe('no call');
     expect(tileText(metricOf('ttft', 'p95'), NONE)).toBe('–');
   });
   test('changes are against the time before', () => {

@@ -5,8 +5,16 @@ import { share, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 import { Money } from '../../ui/amounts.tsx';
 import type { Column } from '../../ui/column.ts';
 import { Table } from '../../ui/table.tsx';
-import { type Metric, metricOf, type Sums, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
-import { groupName, textOf, tokenSeries, usageSeries } from './usage-series.ts';
+import {
+  heightIn,
+  type Metric,
+  metricOf,
+  type Sums,
+  TOKEN_KINDS,
+  type UsageGroup,
+  type UsageReply,
+} from './metrics.ts';
+import { groupName, shownSeries, usageSeries } from './usage-series.ts';
 import { DIMENSION_WORDS, type UsageWishes } from './usage-wishes.ts';
 
 interface Row {
@@ -29,7 +37,7 @@ export function GroupTable({ reply, wishes, onPick }: GroupTableProps) {
     const name = groupName(group);
     return { name, color: colors.get(name) ?? null, group, sums: group.sums };
   });
-  if (reply.rest !== null) rows.push({ name: 'all others', color: null, group: null, sums: reply.rest.sums });
+  if (reply.rest !== null) rows.push({ name: 'all others', color: null, group: null, sums: reply.rest });
   const total: Row = { name: 'Total', color: null, group: null, sums: reply.total };
   return (
     <Table
@@ -48,7 +56,7 @@ export function GroupTable({ reply, wishes, onPick }: GroupTableProps) {
 function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonly Column<Row>[] {
   const tokens = TOKEN_KINDS.filter(([kind]) => total[kind] > 0);
   const ms = (at: number | null) => (at === null ? '–' : wholeNumber(Math.round(at)));
-  const whole = metric.amount(total) ?? 0;
+  const whole = heightIn(metric, total) ?? 0;
   return [
     {
       id: 'name',
@@ -70,7 +78,7 @@ function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonl
             head: `${metric.word} share`,
             align: 'right',
             wideOnly: true,
-            cell: ({ sums }) => share(metric.amount(sums) ?? 0, whole),
+            cell: ({ sums }) => share(heightIn(metric, sums) ?? 0, whole),
           } satisfies Column<Row>,
         ]
       : []),
@@ -171,7 +179,7 @@ interface TimeRow {
 export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; readonly wishes: UsageWishes }) {
   const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
   const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
-  const series = useMemo(() => (isByKind ? tokenSeries(reply) : usageSeries(reply, metric)), [reply, metric, isByKind]);
+  const series = useMemo(() => shownSeries(reply, metric, isByKind), [reply, metric, isByKind]);
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
   const rows = reply.buckets.map((at, column): TimeRow => ({ at, column, label: labels[column]?.full ?? at }));
   const columns: Column<TimeRow>[] = [
@@ -180,8 +188,8 @@ export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; reado
       id: 'all',
       head: metric.adds ? `${metric.word}, all` : metric.word,
       align: 'right',
-      sortBy: ({ column }) => amountAt(metric, reply, column),
-      cell: ({ column }) => <Quiet text={textOf(metric, reply.totals[column] ?? null)} />,
+      sortBy: ({ column }) => metric.height(reply.totals[column] ?? null) ?? 0,
+      cell: ({ column }) => <Quiet text={metric.text(reply.totals[column] ?? null)} />,
     },
     ...series.map(
       (one, at): Column<TimeRow> => ({
@@ -194,11 +202,6 @@ export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; reado
     ),
   ];
   return <Table label={`${metric.word} over time`} columns={columns} rows={rows} rowKey={({ at }) => at} />;
-}
-
-function amountAt(metric: Metric, reply: UsageReply, column: number): number {
-  const sums = reply.totals[column] ?? null;
-  return sums === null ? 0 : (metric.amount(sums) ?? 0);
 }
 
 function Quiet({ text }: { readonly text: string }) {

@@ -1,6 +1,6 @@
 /** Shows what an address of the usage page asks for. */
 import { describe, expect, test } from 'bun:test';
-import { filtersOf, pickedFilters, readWishes, usageQuery } from './usage-wishes.ts';
+import { answeredWishes, filtersOf, pickedFilters, readMetric, readWishes, usageQuery } from './usage-wishes.ts';
 
 const NOW = Date.parse('2026-11-21T14:03:11Z');
 
@@ -29,6 +29,18 @@ test('only dimensions are filters, and a protocol is one of two', () => {
 test('the query names dimensions by commas', () => {
   const search = { by: 'key', and: 'model', workspace: 'w' };
   expect(usageQuery(readWishes(search, NOW), search)).toMatchObject({ by: 'key,model', workspace: 'w' });
+});
+
+test.each(['cost', 'tokens', 'latency', 'ttft'] as const)('%s is asked for, and known again in the reply', (metric) => {
+  const wishes = readWishes({ metric, at: 'p95' }, NOW);
+  const asked = readMetric(wishes);
+  expect(asked).toBe(metric === 'latency' ? 'latency_p95' : metric === 'ttft' ? 'ttfb_p95' : metric);
+  expect(answeredWishes(wishes, { metric: asked })).toEqual(wishes);
+});
+
+test('until the next reply is there, what is drawn is of the metric before', () => {
+  const wishes = readWishes({ metric: 'errors', at: 'p50' }, NOW);
+  expect(answeredWishes(wishes, { metric: 'ttfb_p95' })).toMatchObject({ metric: 'ttft', percentile: 'p95' });
 });
 
 test('a group is picked by its values, and by what it has none of', () => {

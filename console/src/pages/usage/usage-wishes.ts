@@ -2,7 +2,7 @@
 import type { Query } from '../../../../gateway/src/console-api/contract.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
 import { filterChange, withoutQuery } from '../../filters/without.ts';
-import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup } from './metrics.ts';
+import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup, type UsageReply } from './metrics.ts';
 
 export const DIMENSION_WORDS = {
   model: 'Model',
@@ -83,11 +83,27 @@ function isProtocol(text: string | undefined): boolean {
   return text === 'chat' || text === 'messages';
 }
 
-/** What the gateway is told of the metric. All that are no times of calls are one to it, so that changing between them asks nothing. */
-export function readMetric(metric: MetricName): Query<'GET /accounts/{account}/usage'>['metric'] {
-  if (metric === 'latency') return 'latency';
-  return metric === 'ttft' ? 'ttfb' : 'cost';
+/** What the gateway is asked for, whose amounts over time are of one percentile. */
+export function readMetric({ metric, percentile }: UsageWishes): UsageReply['metric'] {
+  if (metric === 'latency') return `latency_${percentile}`;
+  return metric === 'ttft' ? `ttfb_${percentile}` : metric;
 }
+
+/** The wishes as far as a reply answers them: until the next one is there, it is of the metric before. */
+export function answeredWishes(wishes: UsageWishes, { metric }: Pick<UsageReply, 'metric'>): UsageWishes {
+  const [name, percentile] = METRIC_OF[metric] ?? [
+    METRIC_NAMES.find((one) => one === metric) ?? 'cost',
+    wishes.percentile,
+  ];
+  return { ...wishes, metric: name, percentile };
+}
+
+const METRIC_OF: Readonly<Partial<Record<UsageReply['metric'], readonly [MetricName, Percentile]>>> = {
+  latency_p50: ['latency', 'p50'],
+  latency_p95: ['latency', 'p95'],
+  ttfb_p50: ['ttft', 'p50'],
+  ttfb_p95: ['ttft', 'p95'],
+};
 
 /** The query of the wishes; the file takes the same, less the comparison. */
 export function usageQuery(wishes: UsageWishes, search: Search): Query<'GET /accounts/{account}/usage.csv'> {

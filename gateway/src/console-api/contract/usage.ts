@@ -3,7 +3,17 @@ import { z } from 'zod';
 import { filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const DIMENSIONS = ['model', 'provider', 'key', 'member', 'workspace', 'end_user', 'session', 'protocol'] as const;
-const METRICS = ['cost', 'requests', 'tokens', 'errors', 'latency', 'ttfb', 'cache_savings'] as const;
+const METRICS = [
+  'cost',
+  'requests',
+  'tokens',
+  'errors',
+  'latency_p50',
+  'latency_p95',
+  'ttfb_p50',
+  'ttfb_p95',
+  'cache_savings',
+] as const;
 const dimension = z.enum(DIMENSIONS);
 
 /**
@@ -31,6 +41,9 @@ const sums = z.object({
   ttfb_p95_ms: z.number().nullable(),
 });
 
+/** What a page at a glance shows of them. */
+const glance = sums.pick({ requests: true, errors: true, cost_nano_usd: true, unpriced: true, ttfb_p50_ms: true });
+
 const filters = {
   from: time,
   to: time,
@@ -52,14 +65,18 @@ const by = z
   .transform((text) => text.split(','))
   .pipe(z.array(dimension).min(1).max(2));
 
+/** Of the metric that was asked for, in the order of `buckets`: nano-USD as text, else a number. Null: no call that has one. */
+const amounts = z.array(z.union([nanoUsd, z.number()]).nullable());
+const counts = z.array(z.int());
+
 const group = z.object({
   /** A value for each dimension asked for; null: the calls had none. */
   values: z.array(z.string().nullable()),
   /** Names to show, where an id has one. */
   labels: z.array(z.string().nullable()),
   sums,
-  /** Sums for each bucket, in the order of `buckets`; null: no call. */
-  buckets: z.array(sums.nullable()),
+  /** Of the first eight groups; null: not one of them. */
+  amounts: amounts.nullable(),
 });
 
 export const usageRoutes = {
@@ -68,12 +85,12 @@ export const usageRoutes = {
     access: 'usage.read',
     query: z.object({ range: z.enum(['24h', '7d', '30d']).default('7d') }),
     reply: z.object({
-      sums,
-      before: sums,
+      sums: glance,
+      before: glance,
       /** Of the account: days begin by it. */
       time_zone: z.string(),
       buckets: z.array(time),
-      series: z.array(sums.nullable()),
+      series: z.array(glance.nullable()),
       models: z.array(z.object({ model: z.string(), requests: z.int(), cost_nano_usd: nanoUsd })),
       keys: z.array(z.object({ key: id, name: z.string(), requests: z.int(), cost_nano_usd: nanoUsd })),
       budget: z
@@ -97,19 +114,34 @@ export const usageRoutes = {
       /** `auto`: minutes, hours or days, by the length of the range. */
       step: z.enum(['auto', 'minute', 'hour', 'day']).default('auto'),
       compare: z.enum(['none', 'before']).default('none'),
-      /** What is shown over time: percentiles of the buckets are read for `latency` and `ttfb` only, and are null else. Absent: any. */
-      metric: z.enum(METRICS).optional(),
+      /** What is shown over time, and which groups come first: those with most of it; of percentiles, those with most calls. */
+      metric: z.enum(METRICS).default('cost'),
     }),
     reply: z.object({
       step: z.enum(['minute', 'hour', 'day']),
       time_zone: z.string(),
+      /** What the amounts are of. */
+      metric: z.enum(METRICS),
       buckets: z.array(time),
       filter_labels: filterLabels,
       groups: z.array(group),
       /** Groups beyond the first hundred, together; null: there are none. */
-      rest: group.nullable(),
+      rest: sums.nullable(),
+      /** All groups without amounts of their own, together; null: there are none, or percentiles, which do not add up. */
+      others: amounts.nullable(),
       total: sums,
-      totals: z.array(sums.nullable()),
+      totals: amounts,
+      /** Where tokens are asked for: of all calls, by kind. */
+      kinds: z
+        .object({
+          input: counts,
+          cache_read: counts,
+          cache_write_5m: counts,
+          cache_write_1h: counts,
+          output: counts,
+          reasoning: counts,
+        })
+        .nullable(),
       before: sums.nullable(),
       /** Of this month at its present pace, against the account's budget. */
       forecast: z

@@ -1,12 +1,13 @@
 /** Owns answering one question about usage or logs on a connection of its own, so that an idle thread holds none. */
 import type { Database } from 'bun:sqlite';
-import { UsageRefusal } from '../../usage-port.ts';
+import { type UsageAnswer, type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../usage-port.ts';
 import { callRecordOfRow } from '../call-record-row.ts';
 import { nameSqliteFault } from '../store-failure.ts';
 import { startDeadline } from './deadline.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
 import { readUsage } from './read-usage.ts';
+import { openUnfolded } from './scan-records.ts';
 import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
 
 /** A page of a list that takes longer goes out as far as it is, with where to go on. */
@@ -34,7 +35,7 @@ export function answerRead({ path, asked }: ReadRequest, open: (path: string) =>
 function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof ReadAnswers] {
   switch (asked.kind) {
     case 'usage':
-      return readUsage(database, asked.question, startDeadline(asked.question.timeMsMax));
+      return readAll(database, asked.questions);
     case 'proof':
       return proveUsage(database, asked.question);
     case 'logs':
@@ -44,4 +45,14 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
     case 'call':
       return readCall(database, asked.tenant, asked.requestId);
   }
+}
+
+/** What is not rolled up yet is read once for all of them. */
+function readAll(database: Database, questions: UsageQuestions): Record<string, UsageAnswer | null> {
+  const unfolded = openUnfolded(database);
+  const answerTo = (question: UsageQuestion) =>
+    readUsage(database, question, startDeadline(question.timeMsMax), unfolded);
+  return Object.fromEntries(
+    Object.entries(questions).map(([name, question]) => [name, question === null ? null : answerTo(question)]),
+  );
 }

@@ -107,7 +107,7 @@ function readLateStarts(database: Database, { tenant, condition, outcome }: Foun
 }
 
 /** When an id of ours was made, unix ms; null: it is no such id. */
-function timeOf(requestId: string): number | null {
+export function timeOf(requestId: string): number | null {
   const digits = /^req_([0-9a-f]{12})/.exec(requestId)?.[1];
   return digits === undefined ? null : Number.parseInt(digits, 16);
 }

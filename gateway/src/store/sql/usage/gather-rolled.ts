@@ -1,75 +1,90 @@
 /**
- * Owns adding up blocks by group and bucket. Of callers, who are many, only what a ranking goes by is read of all; the rest,
- * of those to show.
+ * Owns adding up blocks by group and bucket. Groups are ranked first, by what a ranking goes by: buckets are made of those
+ * that are drawn, and of callers, who are many, the rest is read only of those to show.
  */
 import type { Database } from 'bun:sqlite';
-import { chooseGroups, GROUPS_MAX, REST, UsageGather } from './gather-usage.ts';
-import { GroupCosts } from './group-costs.ts';
+import { chooseGroups, REST, UsageGather } from './gather-usage.ts';
+import { GroupRanks } from './group-ranks.ts';
 import { bucketOf } from './plan-spans.ts';
 import { rankCallers } from './rank-callers.ts';
-import { readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
+import { type ReadBlock, readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
 import type { Rolling } from './rolling.ts';
 import type { RankedSum } from './tally.ts';
 
-/** Takes all blocks of the parts; answers the names of the groups to show, the dearest first. */
+/** Takes all blocks of the parts; answers the names of the groups to show, the first first. */
 export function gatherRolled(database: Database, rolling: Rolling): readonly string[] {
-  const { rolled, question } = rolling;
+  const { rolled, question, gather } = rolling;
   const { end_user, session } = rolled.condition;
   if (rolled.kind !== 'call' && end_user === null && session === null)
     return takeCallers(database, rolling, rolled.kind);
   if (question.by.length > 0) return takeGroups(database, rolling);
-  takeWhole(database, rolling);
-  return chooseGroups(rolling.gather.totals());
+  takeWhole(database, rolling, gather.nameOfValues([]));
+  return chooseGroups(gather.ranked());
 }
 
-function takeWhole(database: Database, rolling: Rolling): void {
+/** All series that are asked for, as one group that is not drawn. */
+function takeWhole(database: Database, rolling: Rolling, name: string): void {
   const { rolled, gather } = rolling;
   const ids = readSeriesIds(database, rolled);
-  const name = gather.nameOfValues([]);
-  takeNamed(database, rolling, (series) => (ids === null || ids.has(series) ? name : undefined));
+  eachBlock(database, rolling, (bucket, block) => {
+    if (ids === null) return gather.takeBlock(name, bucket, block);
+    for (let nth = 0; nth < block.series.length; nth++) {
+      if (!ids.has(block.series[nth] ?? 0)) continue;
+      gather.takeRow(name, false, bucket, block, nth);
+      gather.takeOver(bucket, block, nth);
+    }
+  });
 }
 
-/** Where there are more than are shown, they are ranked first, so that the others are added up as one. */
 function takeGroups(database: Database, rolling: Rolling): readonly string[] {
-  const { question, rolled, parts, deadline, gather } = rolling;
+  const { question, rolled, gather } = rolling;
   const names = new Map<number, string>();
   for (const [id, ...values] of readSeries(database, rolled, question.by)) names.set(id, gather.nameOfValues(values));
-  if (new Set(names.values()).size <= GROUPS_MAX) {
-    takeNamed(database, rolling, (series) => names.get(series));
-    return chooseGroups(gather.totals());
-  }
-  const costs = new GroupCosts();
-  const groupOf = (series: number) => (names.has(series) ? series : null);
-  for (const part of parts) {
-    for (const block of readBlocks(database, rolled, part, 'sums')) costs.addBlock(block, groupOf);
-    deadline.check();
-  }
-  const totals = gather.totals();
-  for (const [series, sum] of costs.all()) {
-    const name = names.get(series);
-    if (name !== undefined) totals.set(name, addRanked(totals.get(name), sum));
-  }
-  const shown = chooseGroups(totals);
+  const shown = chooseGroups(rankGroups(database, rolling, names));
+  const drawn = new Set(shown.slice(0, question.drawn));
   const isShown = new Set(shown);
   for (const [series, name] of names) if (!isShown.has(name)) names.set(series, REST);
-  takeNamed(database, rolling, (series) => names.get(series));
+  eachBlock(database, rolling, (bucket, block) => {
+    for (let nth = 0; nth < block.series.length; nth++) {
+      const name = names.get(block.series[nth] ?? 0);
+      if (name === undefined) continue;
+      gather.takeRow(name, drawn.has(name), bucket, block, nth);
+      gather.takeOver(bucket, block, nth);
+    }
+  });
   return shown;
 }
 
-/** Takes the series that have names. */
-function takeNamed(
+/** Group → how much it has, by blocks and by what records say already. */
+function rankGroups(
   database: Database,
   { question, rolled, parts, deadline, gather }: Rolling,
-  nameOf: (series: number) => string | undefined,
+  names: ReadonlyMap<number, string>,
+): Map<string, RankedSum> {
+  const ranks = new GroupRanks(question.rankedBy);
+  const groupOf = (series: number) => (names.has(series) ? series : null);
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, 'sums')) ranks.addBlock(block, groupOf);
+    deadline.check();
+  }
+  const ranked = gather.ranked();
+  for (const [series, sum] of ranks.all()) {
+    const name = names.get(series);
+    if (name !== undefined) ranked.set(name, addRanked(ranked.get(name), sum));
+  }
+  return ranked;
+}
+
+/** Hands out each block of the parts. */
+function eachBlock(
+  database: Database,
+  { question, rolled, parts, deadline }: Rolling,
+  take: (bucket: number, block: ReadBlock) => void,
 ): void {
   const wanted = question.latencies === 'none' ? 'sums' : 'latencies';
   for (const part of parts) {
     for (const block of readBlocks(database, rolled, part, wanted)) {
-      const bucket = bucketOf(question.buckets, block.startMs);
-      for (let nth = 0; nth < block.series.length; nth++) {
-        const name = nameOf(block.series[nth] ?? 0);
-        if (name !== undefined) gather.takeRow(name, bucket, block, nth);
-      }
+      take(bucketOf(question.buckets, block.startMs), block);
       deadline.check();
     }
   }
@@ -79,21 +94,21 @@ function takeNamed(
 function takeCallers(database: Database, rolling: Rolling, kind: 'end_user' | 'session'): readonly string[] {
   const { question, rolled, gather } = rolling;
   const { shown, names, hasOthers } = rankCallers(database, rolling, kind);
-  const dearest = new UsageGather(question);
-  takeNamed(database, { ...rolling, gather: dearest }, (series) => names.get(series));
+  const drawn = new Set(shown.slice(0, question.drawn));
+  const first = new UsageGather(question);
+  eachBlock(database, rolling, (bucket, block) => {
+    for (let nth = 0; nth < block.series.length; nth++) {
+      const name = names.get(block.series[nth] ?? 0);
+      if (name === undefined) continue;
+      first.takeRow(name, drawn.has(name), bucket, block, nth);
+      if (!hasOthers) gather.takeOver(bucket, block, nth);
+    }
+  });
   if (hasOthers) {
-    const whole = { ...question, by: [] };
-    const all = new UsageGather(whole);
-    takeWhole(database, {
-      ...rolling,
-      question: whole,
-      rolled: { ...rolled, kind: 'call' },
-      gather: all,
-    });
-    all.subtract(dearest);
-    gather.takeAs(REST, all);
+    takeWhole(database, { ...rolling, rolled: { ...rolled, kind: 'call' } }, REST);
+    gather.subtract(REST, first);
   }
-  gather.takeGroups(dearest);
+  gather.takeGroups(first);
   return shown;
 }
 

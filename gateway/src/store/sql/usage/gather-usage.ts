@@ -1,19 +1,29 @@
-/** Owns collecting sums by group and bucket, and what of it is shown: the dearest groups, the rest together, and all. */
-import type { UsageAnswer, UsageDimension, UsageGroup, UsageQuestion } from '../../usage-port.ts';
+/** Owns collecting sums by group, over buckets for those that are drawn, and what of it is shown: the first groups, the rest together, and all. */
+import type {
+  UsageAnswer,
+  UsageBuckets,
+  UsageDimension,
+  UsageGroup,
+  UsageQuestion,
+  UsageSums,
+} from '../../usage-port.ts';
 import { addSlots, addToSlot, subtractSlots } from './latency-slots.ts';
 import { bucketOf } from './plan-spans.ts';
 import type { ReadBlock } from './read-blocks.ts';
-import { addBlockSlots } from './sum-block.ts';
+import { addBlockSlots, addWholeSlots } from './sum-block.ts';
 import {
   addColumns,
   addTally,
+  addWholeColumns,
   type Histograms,
   MONEY_UNIT,
   moneyOf,
   newHistograms,
   newTally,
   type RankedSum,
+  type RecordShare,
   rankedOf,
+  requestsOf,
   type SummedRecord,
   shareOf,
   subtractTally,
@@ -21,23 +31,27 @@ import {
   type Tally,
 } from './tally.ts';
 
-export type GroupValues = readonly (string | null)[];
-
 export const GROUPS_MAX = 100;
 /** Under which groups beyond those to show are taken. No group has this name: they are JSON lists. */
 export const REST = 'rest';
 
-interface Gathered {
-  readonly buckets: Map<number, Tally>;
-  /** Of each bucket, where they are asked for; else of all of them under WHOLE. */
-  readonly histograms: Map<number, Histograms>;
+/** Sums, with histograms where they are asked for. */
+interface Sums {
+  readonly tally: Tally;
+  readonly histograms: Histograms | null;
 }
 
-const WHOLE = -1;
+interface Gathered {
+  readonly whole: Sums;
+  /** Of what comes by rows, only where they are drawn. */
+  readonly buckets: Map<number, Sums>;
+}
 
 export class UsageGather {
   readonly #question: UsageQuestion;
   readonly #groups = new Map<string, Gathered>();
+  /** Of all groups. */
+  readonly #totals = new Map<number, Sums>();
 
   constructor(question: UsageQuestion) {
     this.#question = question;
@@ -53,99 +67,131 @@ export class UsageGather {
   }
 
   takeRecord(record: SummedRecord): void {
-    const group = this.#groupOf(
-      this.nameOfValues(this.#question.by.map((dimension) => dimensionOf(record, dimension))),
-    );
-    const bucket = bucketOf(this.#question.buckets, record.at_ms);
-    const share = shareOf(record);
-    addTally(tallyOf(group, bucket), share.sums);
-    const histograms = this.#histogramsOf(group, bucket);
-    if (histograms === null) return;
-    if (share.latencySlot !== null) addToSlot(histograms.latency, share.latencySlot, 1);
-    if (share.ttfbSlot !== null) addToSlot(histograms.ttfb, share.ttfbSlot, 1);
+    this.#addRecord(record, ADDING);
   }
 
-  /** The nth series of a block. */
-  takeRow(name: string, bucket: number, { sums, latencies }: ReadBlock, nth: number): void {
-    const group = this.#groupOf(name);
-    addColumns(tallyOf(group, bucket), sums, nth);
-    const histograms = this.#histogramsOf(group, bucket);
-    if (histograms === null || latencies === null) return;
-    addBlockSlots(histograms.latency, latencies.latency, nth);
-    addBlockSlots(histograms.ttfb, latencies.ttfb, nth);
+  /** Takes off a record that rows have and the range does not. */
+  dropRecord(record: SummedRecord): void {
+    this.#addRecord(record, SUBTRACTING);
   }
 
-  /** All groups of another. */
+  /** The nth series of a block, as part of a group. */
+  takeRow(name: string, isDrawn: boolean, bucket: number, block: ReadBlock, nth: number): void {
+    const { whole, buckets } = this.#groupOf(name);
+    addRow(whole, block, nth);
+    if (isDrawn) addRow(this.#sumsAt(buckets, bucket), block, nth);
+  }
+
+  /** The same series as part of all. */
+  takeOver(bucket: number, block: ReadBlock, nth: number): void {
+    addRow(this.#sumsAt(this.#totals, bucket), block, nth);
+  }
+
+  /** A whole block, as part of a group that is not drawn and of all. */
+  takeBlock(name: string, bucket: number, block: ReadBlock): void {
+    addBlock(this.#groupOf(name).whole, block);
+    addBlock(this.#sumsAt(this.#totals, bucket), block);
+  }
+
+  /** All groups of another, which has no totals. */
   takeGroups(other: UsageGather): void {
-    for (const [name, gathered] of other.#groups) combine(this.#groupOf(name), gathered, ADDING);
+    for (const [name, { whole, buckets }] of other.#groups) {
+      const group = this.#groupOf(name);
+      combine(group.whole, whole, ADDING);
+      for (const [bucket, sums] of buckets) combine(this.#sumsAt(group.buckets, bucket), sums, ADDING);
+    }
   }
 
-  /** All of another as one group. */
-  takeAs(name: string, other: UsageGather): void {
-    for (const gathered of other.#groups.values()) combine(this.#groupOf(name), gathered, ADDING);
+  /** Takes all groups of another off one that has their calls too. */
+  subtract(name: string, other: UsageGather): void {
+    const { whole } = this.#groupOf(name);
+    for (const gathered of other.#groups.values()) combine(whole, gathered.whole, SUBTRACTING);
   }
 
-  /** Takes all groups of another off the one that this one has. */
-  subtract(other: UsageGather): void {
-    const [whole = this.#groupOf('[]')] = this.#groups.values();
-    for (const gathered of other.#groups.values()) combine(whole, gathered, SUBTRACTING);
-  }
-
-  /** What each group cost so far, and how many calls it has. */
-  totals(): Map<string, RankedSum> {
-    return new Map([...this.#groups].map(([name, { buckets }]) => [name, rankedOf(total(buckets))]));
+  /** How much each group has so far of what is ranked by. */
+  ranked(): Map<string, RankedSum> {
+    const { rankedBy } = this.#question;
+    return new Map([...this.#groups].map(([name, { whole }]) => [name, rankedOf(whole.tally, rankedBy)]));
   }
 
   /** `named`: the groups to show, the first first. */
   answer(named: readonly string[]): UsageAnswer {
+    const { by } = this.#question;
+    const drawn = by.length === 0 ? 0 : this.#question.drawn;
     const shown = new Set(named);
-    const rest = newGathered();
-    const all = newGathered();
-    let hasRest = false;
-    for (const [name, gathered] of this.#groups) {
-      combine(all, gathered, ADDING);
-      if (shown.has(name)) continue;
-      hasRest = true;
-      combine(rest, gathered, ADDING);
+    const rest = this.#newSums('sums');
+    const all = this.#newSums('sums');
+    for (const [name, { whole }] of this.#groups) {
+      combine(all, whole, ADDING);
+      if (!shown.has(name)) combine(rest, whole, ADDING);
     }
-    const none = this.#question.by.map(() => null);
+    const hasRest = requestsOf(rest.tally) > 0;
+    const groups = named.map((name, nth) => this.#render(name, nth < drawn));
     return {
-      groups: named.map((name) => this.#render(JSON.parse(name), this.#groups.get(name) ?? newGathered())),
-      rest: hasRest ? this.#render(none, rest) : null,
-      total: this.#render([], all),
+      groups,
+      rest: hasRest ? render(rest) : null,
+      others: by.length > 0 && (hasRest || named.length > drawn) ? this.#renderOthers(named.slice(0, drawn)) : null,
+      total: render(all),
+      totals: this.#renderBuckets(this.#totals),
     };
+  }
+
+  #addRecord(record: SummedRecord, how: Combining): void {
+    const { by, buckets } = this.#question;
+    const group = this.#groupOf(this.nameOfValues(by.map((dimension) => dimensionOf(record, dimension))));
+    const bucket = bucketOf(buckets, record.at_ms);
+    const share = shareOf(record);
+    addShare(group.whole, share, how);
+    addShare(this.#sumsAt(group.buckets, bucket), share, how);
+    addShare(this.#sumsAt(this.#totals, bucket), share, how);
   }
 
   #groupOf(name: string): Gathered {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = newGathered();
+      group = { whole: this.#newSums('sums'), buckets: new Map() };
       this.#groups.set(name, group);
     }
     return group;
   }
 
-  /** Null: they are not asked for. */
-  #histogramsOf({ histograms }: Gathered, bucket: number): Histograms | null {
-    const { latencies } = this.#question;
-    if (latencies === 'none') return null;
-    return histogramsAt(histograms, latencies === 'sums' ? WHOLE : bucket);
+  #sumsAt(all: Map<number, Sums>, bucket: number): Sums {
+    let sums = all.get(bucket);
+    if (sums === undefined) {
+      sums = this.#newSums('buckets');
+      all.set(bucket, sums);
+    }
+    return sums;
   }
 
-  #render(values: GroupValues, { buckets, histograms }: Gathered): UsageGroup {
-    const whole = newHistograms();
-    for (const { latency, ttfb } of histograms.values()) {
-      addSlots(whole.latency, latency);
-      addSlots(whole.ttfb, ttfb);
+  #newSums(of: 'sums' | 'buckets'): Sums {
+    const { latencies } = this.#question;
+    const isTimed = latencies === 'buckets' || latencies === of;
+    return { tally: newTally(), histograms: isTimed ? newHistograms() : null };
+  }
+
+  #render(name: string, isDrawn: boolean): UsageGroup {
+    const { whole, buckets } = this.#groupOf(name);
+    return { values: JSON.parse(name), sums: render(whole), buckets: isDrawn ? this.#renderBuckets(buckets) : null };
+  }
+
+  #renderBuckets(buckets: ReadonlyMap<number, Sums>): UsageBuckets {
+    return this.#question.buckets.map((_, index) => {
+      const sums = buckets.get(index);
+      return sums === undefined || requestsOf(sums.tally) === 0 ? null : render(sums);
+    });
+  }
+
+  /** All less those that are drawn. */
+  #renderOthers(drawn: readonly string[]): UsageBuckets {
+    const own = drawn.map((name) => this.#groupOf(name).buckets);
+    const others = new Map<number, Sums>();
+    for (const [bucket, sums] of this.#totals) {
+      const left = this.#sumsAt(others, bucket);
+      combine(left, sums, ADDING);
+      for (const buckets of own) combine(left, buckets.get(bucket), SUBTRACTING);
     }
-    return {
-      values,
-      sums: sumsOf(total(buckets), whole),
-      buckets: this.#question.buckets.map((_, index) => {
-        const tally = buckets.get(index);
-        return tally === undefined ? null : sumsOf(tally, histograms.get(index) ?? NO_HISTOGRAMS);
-      }),
-    };
+    return this.#renderBuckets(others);
   }
 }
 
@@ -153,66 +199,61 @@ function dimensionOf(record: SummedRecord, dimension: UsageDimension): string | 
   return record[dimension === 'key' || dimension === 'member' ? 'key_id' : dimension];
 }
 
-/** The dearest first; of those that cost the same, the one with more calls. Of many groups only those that can be among them are sorted. */
-export function chooseGroups(totals: ReadonlyMap<string, RankedSum>): readonly string[] {
+/** Those with most first; of those that have the same, the one with more calls. Of many groups only those that can be among them are sorted. */
+export function chooseGroups(ranked: ReadonlyMap<string, RankedSum>): readonly string[] {
+  // A group whose only calls were taken off again is none.
+  const totals = new Map([...ranked].filter(([, { requests }]) => requests > 0));
   const rounded = ({ units, left }: RankedSum) => units * MONEY_UNIT + left;
-  const costs = Float64Array.from(totals.size > GROUPS_MAX ? totals.values().map(rounded) : []).sort();
-  const hundredth = costs.at(-GROUPS_MAX) ?? 0;
+  const amounts = Float64Array.from(totals.size > GROUPS_MAX ? totals.values().map(rounded) : []).sort();
+  const hundredth = amounts.at(-GROUPS_MAX) ?? 0;
   // Lower by more than rounding can make of it.
   const least = totals.size > GROUPS_MAX ? hundredth - Math.abs(hundredth) * 1e-12 : Number.NEGATIVE_INFINITY;
   return [...totals]
     .filter(([, total]) => rounded(total) >= least)
-    .map(([name, { units, left, requests }]) => ({ name, cost: moneyOf(units, left), requests }))
+    .map(([name, { units, left, requests }]) => ({ name, amount: moneyOf(units, left), requests }))
     .sort((one, other) => {
-      if (one.cost !== other.cost) return one.cost > other.cost ? -1 : 1;
+      if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
       return other.requests - one.requests || (one.name < other.name ? -1 : 1);
     })
     .slice(0, GROUPS_MAX)
     .map(({ name }) => name);
 }
 
+const ADDING = { tally: addTally, slots: addSlots, count: 1 } as const;
+const SUBTRACTING = { tally: subtractTally, slots: subtractSlots, count: -1 } as const;
+type Combining = typeof ADDING | typeof SUBTRACTING;
+
+function addRow({ tally, histograms }: Sums, { sums, latencies }: ReadBlock, nth: number): void {
+  addColumns(tally, sums, nth);
+  if (histograms === null || latencies === null) return;
+  addBlockSlots(histograms.latency, latencies.latency, nth);
+  addBlockSlots(histograms.ttfb, latencies.ttfb, nth);
+}
+
+function addBlock({ tally, histograms }: Sums, { sums, latencies }: ReadBlock): void {
+  addWholeColumns(tally, sums);
+  if (histograms === null || latencies === null) return;
+  addWholeSlots(histograms.latency, latencies.latency);
+  addWholeSlots(histograms.ttfb, latencies.ttfb);
+}
+
+function addShare({ tally, histograms }: Sums, { sums, latencySlot, ttfbSlot }: RecordShare, how: Combining): void {
+  how.tally(tally, sums);
+  if (histograms === null) return;
+  if (latencySlot !== null) addToSlot(histograms.latency, latencySlot, how.count);
+  if (ttfbSlot !== null) addToSlot(histograms.ttfb, ttfbSlot, how.count);
+}
+
+function combine(to: Sums, from: Sums | undefined, { tally, slots }: Combining): void {
+  if (from === undefined) return;
+  tally(to.tally, from.tally);
+  if (to.histograms === null || from.histograms === null) return;
+  slots(to.histograms.latency, from.histograms.latency);
+  slots(to.histograms.ttfb, from.histograms.ttfb);
+}
+
+function render({ tally, histograms }: Sums): UsageSums {
+  return sumsOf(tally, histograms ?? NO_HISTOGRAMS);
+}
+
 const NO_HISTOGRAMS = newHistograms();
-const ADDING = { tally: addTally, slots: addSlots } as const;
-const SUBTRACTING = { tally: subtractTally, slots: subtractSlots } as const;
-
-function newGathered(): Gathered {
-  return { buckets: new Map(), histograms: new Map() };
-}
-
-function tallyOf({ buckets }: Gathered, bucket: number): Tally {
-  let tally = buckets.get(bucket);
-  if (tally === undefined) {
-    tally = newTally();
-    buckets.set(bucket, tally);
-  }
-  return tally;
-}
-
-function histogramsAt(all: Map<number, Histograms>, at: number): Histograms {
-  let histograms = all.get(at);
-  if (histograms === undefined) {
-    histograms = newHistograms();
-    all.set(at, histograms);
-  }
-  return histograms;
-}
-
-/** A bucket in which no call is left is none. */
-function combine(to: Gathered, from: Gathered, { tally, slots }: typeof ADDING | typeof SUBTRACTING): void {
-  for (const [bucket, other] of from.buckets) {
-    const sum = tallyOf(to, bucket);
-    tally(sum, other);
-    if (rankedOf(sum).requests === 0) to.buckets.delete(bucket);
-  }
-  for (const [at, { latency, ttfb }] of from.histograms) {
-    const sum = histogramsAt(to.histograms, at);
-    slots(sum.latency, latency);
-    slots(sum.ttfb, ttfb);
-  }
-}
-
-function total(buckets: ReadonlyMap<number, Tally>): Tally {
-  const sum = newTally();
-  for (const tally of buckets.values()) addTally(sum, tally);
-  return sum;
-}

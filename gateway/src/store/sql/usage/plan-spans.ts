@@ -16,6 +16,8 @@ export interface SpanPlan {
   readonly days: Span | null;
   readonly quarters: readonly Span[];
   readonly records: readonly Span[];
+  /** Of the last quarter, what is after the range: little or nothing of it is rolled up, and is taken off. Null: no quarter is cut so. */
+  readonly beyond: Span | null;
 }
 
 export interface PlannedRange {
@@ -27,33 +29,38 @@ export interface PlannedRange {
 
 export const QUARTER_MS = 900_000;
 
-/** `isRolled`: whether series have what is asked for. `kept`: how the account's days are cut. */
+/** `isRolled`: whether series have what is asked for. `kept`: how the account's days are cut. `throughMs`: how far is rolled up. */
 export function planSpans(
   range: PlannedRange,
   isRolled: boolean,
   kept: Pick<UsageAccount, 'timeZone' | 'sinceMs'>,
+  throughMs: number,
 ): SpanPlan {
   const { fromMs, toMs } = range;
   const whole: Span = { startMs: fromMs, endMs: toMs };
-  if (!isRolled) return { days: null, quarters: [], records: spans(whole) };
+  if (!isRolled) return { days: null, quarters: [], records: spans(whole), beyond: null };
   const days = wholeDays(range, kept);
   const others = days === null ? [whole] : [between(fromMs, days.startMs), between(days.endMs, toMs)];
   if (!boundariesFit(range, (boundary) => boundary % QUARTER_MS === 0)) {
-    return { days, quarters: [], records: spans(...others) };
+    return { days, quarters: [], records: spans(...others), beyond: null };
   }
   const quarters: Span[] = [];
   const records: Span[] = [];
+  let beyond: Span | null = null;
   for (const span of others) {
     const startMs = Math.ceil(span.startMs / QUARTER_MS) * QUARTER_MS;
-    const endMs = Math.floor(span.endMs / QUARTER_MS) * QUARTER_MS;
+    const lastMs = Math.floor(span.endMs / QUARTER_MS) * QUARTER_MS;
+    const isCut = span.endMs === toMs && throughMs - toMs < toMs - lastMs;
+    const endMs = isCut ? Math.ceil(toMs / QUARTER_MS) * QUARTER_MS : lastMs;
     if (startMs >= endMs) {
       records.push(span);
       continue;
     }
     quarters.push(between(startMs, endMs));
     records.push(between(span.startMs, startMs), between(endMs, span.endMs));
+    if (endMs > span.endMs) beyond = between(span.endMs, endMs);
   }
-  return { days, quarters, records: spans(...records) };
+  return { days, quarters, records: spans(...records), beyond };
 }
 
 /** The whole days within the range; null: there are none, or a bucket begins in the middle of one. */

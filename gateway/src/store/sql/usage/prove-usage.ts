@@ -41,12 +41,14 @@ export function proveUsage(database: Database, question: ProofQuestion): UsagePr
       by: [],
       owners: null,
       latencies: 'none',
+      rankedBy: 'cost',
+      drawn: 0,
     },
     deadline,
   );
   const sums = sumUp(database, question, recordCondition(tenant, EVERY_CALL), deadline);
   return {
-    usage: usage.total.sums.cost,
+    usage: usage.total.cost,
     records: sums.records,
     ledger: sums.ledger,
     beforeLedger: sums.beforeLedger,

@@ -1,18 +1,18 @@
 /**
- * Owns which end users or sessions are the dearest. They are ranked by the numbers of their series: names are read only of
- * those that can be among the first.
+ * Owns which end users or sessions come first. They are ranked by the numbers of their series: names are read only of those
+ * that can be among them.
  */
 import type { Database } from 'bun:sqlite';
 import type { UsageDimension } from '../../usage-port.ts';
 import { chooseGroups, GROUPS_MAX } from './gather-usage.ts';
-import { GroupCosts } from './group-costs.ts';
+import { GroupRanks } from './group-ranks.ts';
 import { type RolledQuestion, readBlocks, readSeriesIds, type SeriesRow } from './read-blocks.ts';
 import type { Rolling } from './rolling.ts';
 import type { RankedSum } from './tally.ts';
 import { firstOfCaller } from './usage-series.ts';
 
 export interface RankedCallers {
-  /** The names of the groups to show, the dearest first. */
+  /** The names of the groups to show, the first first. */
   readonly shown: readonly string[];
   /** Of each series of these groups. */
   readonly names: ReadonlyMap<number, string>;
@@ -29,15 +29,15 @@ export function rankCallers(database: Database, rolling: Rolling, kind: CallerKi
   // The same caller in several workspaces is one group, named by its first series.
   const firsts = isByWorkspace ? new Map<number, number>() : readFirsts(database, rolled);
   const groupOf = (series: number) => (ids !== null && !ids.has(series) ? null : (firsts.get(series) ?? series));
-  const costs = new GroupCosts();
+  const ranks = new GroupRanks(question.rankedBy);
   for (const part of parts) {
     for (const block of readBlocks(database, rolled, part, 'sums')) {
-      costs.addBlock(block, groupOf);
+      ranks.addBlock(block, groupOf);
       deadline.check();
     }
   }
-  const onlyRecords = addRecords(database, rolling, kind, costs);
-  const candidates = new Map(costs.dearest(GROUPS_MAX));
+  const onlyRecords = addRecords(database, rolling, kind, ranks);
+  const candidates = new Map(ranks.first(GROUPS_MAX));
   const names = readNames(database, rolling, [...candidates.keys()]);
   const totals = new Map<string, RankedSum>(onlyRecords);
   for (const [group, name] of names) totals.set(name, candidates.get(group) ?? NOTHING);
@@ -45,7 +45,7 @@ export function rankCallers(database: Database, rolling: Rolling, kind: CallerKi
   return {
     shown,
     names: namesOfSeries(names, new Set(shown), firsts, ids),
-    hasOthers: costs.size + onlyRecords.size > GROUPS_MAX,
+    hasOthers: ranks.size + onlyRecords.size > GROUPS_MAX,
   };
 }
 
@@ -56,7 +56,7 @@ function addRecords(
   database: Database,
   { question: { by }, rolled, gather }: Rolling,
   kind: CallerKind,
-  costs: GroupCosts,
+  ranks: GroupRanks,
 ): Map<string, RankedSum> {
   const others = new Map<string, RankedSum>();
   const isByWorkspace = by.includes('workspace');
@@ -64,7 +64,7 @@ function addRecords(
     `${firstOfCaller(kind)}${isByWorkspace ? ' AND workspace IS ?' : ''}`,
   );
   try {
-    for (const [name, sum] of gather.totals()) {
+    for (const [name, sum] of gather.ranked()) {
       const values: readonly (string | null)[] = JSON.parse(name);
       const valueIn = (dimension: UsageDimension) => values[by.indexOf(dimension)] ?? null;
       const group = find.get(
@@ -73,7 +73,7 @@ function addRecords(
         ...(isByWorkspace ? [valueIn('workspace')] : []),
       )?.id;
       if (group === null || group === undefined) others.set(name, sum);
-      else costs.add(group, sum);
+      else ranks.add(group, sum);
     }
     return others;
   } finally {

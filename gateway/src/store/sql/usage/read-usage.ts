@@ -6,27 +6,34 @@ import type { Database } from 'bun:sqlite';
 import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../usage-port.ts';
 import { kindFor, recordCondition } from './conditions.ts';
 import type { Deadline } from './deadline.ts';
+import { timeOf } from './find-ids.ts';
 import { gatherRolled } from './gather-rolled.ts';
 import { chooseGroups, UsageGather } from './gather-usage.ts';
 import { planSpans, type SpanPlan } from './plan-spans.ts';
 import type { RolledPart } from './read-blocks.ts';
-import { idsOf, scanRecords, scanUnfolded } from './scan-records.ts';
+import { idsOf, openUnfolded, scanRecords, scanRolled, type Unfolded } from './scan-records.ts';
 import { readUsageAccount } from './usage-accounts.ts';
 
 /** Single calls are looked at over so long a time at most. */
 const RECORDS_MS_MAX = 7 * 86_400_000;
 
-/** Within a transaction of the caller. @throws UsageRefusal */
-export function readUsage(database: Database, question: UsageQuestion, deadline: Deadline): UsageAnswer {
+/** Within a transaction of the caller, which `unfolded` was opened in. @throws UsageRefusal */
+export function readUsage(
+  database: Database,
+  question: UsageQuestion,
+  deadline: Deadline,
+  unfolded: Unfolded = openUnfolded(database),
+): UsageAnswer {
   const { tenant, condition, by } = question;
   const kind = kindFor(condition, by.map(columnOf));
   const account = readUsageAccount(database, tenant.account);
-  const plan = planSpans(question, kind !== null, account ?? { timeZone: question.timeZone, sinceMs: 0 });
+  const kept = account ?? { timeZone: question.timeZone, sinceMs: 0 };
+  const plan = planSpans(question, kind !== null, kept, timeOf(unfolded.through) ?? 0);
   checkRecords(plan, question);
   const gather = new UsageGather(question);
-  gatherRecords(database, question, plan, deadline, gather);
+  gatherRecords(database, question, plan, { unfolded, deadline, gather });
   const parts = partsOf(plan);
-  if (kind === null || account === null || parts.length === 0) return gather.answer(chooseGroups(gather.totals()));
+  if (kind === null || account === null || parts.length === 0) return gather.answer(chooseGroups(gather.ranked()));
   const rolled = { tenant, condition, account: account.id, kind };
   return gather.answer(gatherRolled(database, { question, rolled, parts, deadline, gather }));
 }
@@ -46,13 +53,16 @@ function checkRecords({ records }: SpanPlan, { fromMs, toMs }: UsageQuestion): v
   );
 }
 
-/** What no row has: the ends of the range, and what is not rolled up yet. */
+/** What no row has: the ends of the range, and what is not rolled up yet; and what rows have beyond it. */
 function gatherRecords(
   database: Database,
   question: UsageQuestion,
-  { days, quarters, records }: SpanPlan,
-  deadline: Deadline,
-  gather: UsageGather,
+  { days, quarters, records, beyond }: SpanPlan,
+  {
+    unfolded,
+    deadline,
+    gather,
+  }: { readonly unfolded: Unfolded; readonly deadline: Deadline; readonly gather: UsageGather },
 ): void {
   const condition = recordCondition(question.tenant, question.condition);
   for (const span of records) {
@@ -63,10 +73,14 @@ function gatherRecords(
   }
   const rolled = days === null ? quarters : [days, ...quarters];
   if (rolled.length === 0) return;
-  const [, to] = idsOf({ startMs: 0, endMs: question.toMs });
-  scanUnfolded(database, to, condition, deadline, (record) => {
-    if (rolled.some(({ startMs, endMs }) => record.at_ms >= startMs && record.at_ms < endMs)) gather.takeRecord(record);
+  const { toMs } = question;
+  const [, to] = idsOf({ startMs: 0, endMs: toMs });
+  unfolded.scan(to, condition, deadline, (record) => {
+    const { at_ms: atMs } = record;
+    if (atMs < toMs && rolled.some(({ startMs, endMs }) => atMs >= startMs && atMs < endMs)) gather.takeRecord(record);
   });
+  if (beyond === null) return;
+  scanRolled(database, unfolded, beyond, condition, deadline, (record) => gather.dropRecord(record));
 }
 
 function partsOf({ days, quarters }: SpanPlan): RolledPart[] {

@@ -43,17 +43,52 @@ export function scanRecords(
   }
 }
 
-/** Records that are not rolled up yet: those after the mark, with ids below `to`, and those that came late. */
-export function scanUnfolded(
+/** What is not rolled up yet, in one state of the database. */
+export interface Unfolded {
+  /** The last record that is rolled up. */
+  readonly through: string;
+  /** Records after the mark, with ids below `to` or some beyond it, and those that came late. */
+  scan(to: string, condition: Condition, deadline: Deadline, take: (record: SummedRecord) => void): void;
+}
+
+/** So many are kept for the next question about the same calls: as many as there are behind a busy server, 5 MB of them. */
+const KEPT_MAX = 20_000;
+
+/** Inside a transaction, which sees one state. Reads nothing yet but the mark. */
+export function openUnfolded(database: Database): Unfolded {
+  const through = readThrough(database);
+  const kept = new Map<string, readonly SummedRecord[]>();
+  return {
+    through,
+    scan(to, condition, deadline, take) {
+      const key = JSON.stringify(condition);
+      const known = kept.get(key);
+      if (known !== undefined) return known.forEach(take);
+      const read: SummedRecord[] = [];
+      const isWhole = to > newestId(database);
+      const takeAndKeep = (record: SummedRecord) => {
+        if (isWhole && read.length <= KEPT_MAX) read.push(record);
+        take(record);
+      };
+      // The mark itself is rolled up: its shortest successor is the first that may not be.
+      scanRecords(database, [`${through}\u0000`, to], condition, deadline, takeAndKeep);
+      scanLate(database, through, condition, takeAndKeep);
+      if (isWhole && read.length <= KEPT_MAX) kept.set(key, read);
+    },
+  };
+}
+
+function newestId(database: Database): string {
+  const row = database.query<{ newest: string | null }, []>('SELECT max(request_id) AS newest FROM call_record').get();
+  return row?.newest ?? '';
+}
+
+function scanLate(
   database: Database,
-  to: string,
+  through: string,
   condition: Condition,
-  deadline: Deadline,
   take: (record: SummedRecord) => void,
 ): void {
-  const through = readThrough(database);
-  // The mark itself is rolled up: its shortest successor is the first that may not be.
-  scanRecords(database, [`${through}\u0000`, to], condition, deadline, take);
   const read = database.prepare<SummedRecord, (string | number | null)[]>(
     `SELECT ${SUMMED_COLUMNS} FROM usage_late CROSS JOIN call_record USING (request_id)
       WHERE request_id <= ? AND ${condition.sql}`,
@@ -63,4 +98,23 @@ export function scanUnfolded(
   } finally {
     read.finalize();
   }
+}
+
+/** Records that are rolled up, of calls that arrived within the span. */
+export function scanRolled(
+  database: Database,
+  { through }: Unfolded,
+  { startMs, endMs }: Span,
+  condition: Condition,
+  deadline: Deadline,
+  take: (record: SummedRecord) => void,
+): void {
+  const [from, to] = idsOf({ startMs, endMs });
+  const next = `${through}\u0000`;
+  const rolled = {
+    sql: `${condition.sql} AND at_ms >= ? AND at_ms < ?
+      AND NOT EXISTS (SELECT 1 FROM usage_late WHERE usage_late.request_id = call_record.request_id)`,
+    parameters: [...condition.parameters, startMs, endMs],
+  };
+  scanRecords(database, [from, to < next ? to : next], rolled, deadline, take);
 }

@@ -50,7 +50,7 @@ function read({ sums: { series, sums }, latencies }: WholeBlock) {
       addBlockSlots(slots, block, nth);
       return [...slots].sort(([one], [other]) => one - other);
     });
-    const { units, left, requests } = rankedOf(tally);
+    const { units, left, requests } = rankedOf(tally, 'cost');
     return { id, requests, cost: moneyOf(units, left), histograms };
   });
 }

@@ -66,6 +66,11 @@ export function addBlockSlots(to: Slots, { ends, slots, counts }: SlotBlock, nth
   for (let at = beginningOf(ends, nth); at < end; at++) addToSlot(to, slots[at] ?? 0, counts[at] ?? 0);
 }
 
+/** Adds the histograms of all its series. */
+export function addWholeSlots(to: Slots, { slots, counts }: SlotBlock): void {
+  for (let at = 0; at < slots.length; at++) addToSlot(to, slots[at] ?? 0, counts[at] ?? 0);
+}
+
 /** One block of all the series of several. */
 export function mergeBlocks(blocks: readonly WholeBlock[]): WholeBlock {
   const [only] = blocks;

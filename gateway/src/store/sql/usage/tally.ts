@@ -2,7 +2,7 @@
 import { costNanoUsd } from '../../../billing/cost.ts';
 import { type Price, readPriceVersion } from '../../../billing/price.ts';
 import type { Usage } from '../../../generation/usage.ts';
-import type { UsageSums } from '../../usage-port.ts';
+import type { UsageRank, UsageSums } from '../../usage-port.ts';
 import { outcomeOf } from './call-outcome.ts';
 import { percentilesMs, type Slots, slotOf } from './latency-slots.ts';
 
@@ -138,6 +138,17 @@ export function addColumns(tally: Tally, columns: readonly ArrayLike<number>[], 
   carry(tally);
 }
 
+/** Adds all numbers of each column, in the order of a Tally. */
+export function addWholeColumns(tally: Tally, columns: readonly ArrayLike<number>[]): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) {
+    const column = columns[index];
+    let sum = 0;
+    for (let nth = 0; nth < (column?.length ?? 0); nth++) sum += column?.[nth] ?? 0;
+    tally[index] = (tally[index] ?? 0) + sum;
+  }
+  carry(tally);
+}
+
 /** Makes units of what is left, where that comes near to what a number holds exactly. */
 function carry(tally: Tally): void {
   for (const at of MONEY_AT) {
@@ -162,15 +173,38 @@ export function carryColumns(sums: readonly Float64Array[]): void {
   }
 }
 
-/** What a ranking goes by. */
+/** What a ranking goes by: an amount, as money in units and what is left, and of equal ones the number of calls. */
 export interface RankedSum {
   readonly units: number;
   readonly left: number;
   readonly requests: number;
 }
 
-export function rankedOf(tally: Tally): RankedSum {
-  return { units: tally[COST_AT] ?? 0, left: tally[COST_AT + 1] ?? 0, requests: tally[0] ?? 0 };
+export const REQUESTS_AT = COUNTERS.indexOf('requests');
+const atOf = (...names: (typeof COUNTERS)[number][]) => names.map((name) => COUNTERS.indexOf(name));
+
+/** Where in a Tally an amount stands: its units, if it has some, and all that are added for what is left. */
+export const RANKED_AT: Readonly<
+  Record<UsageRank, { readonly units: number | null; readonly left: readonly number[] }>
+> = {
+  cost: { units: COST_AT, left: [COST_AT + 1] },
+  cache_savings: { units: SAVINGS_AT, left: [SAVINGS_AT + 1] },
+  requests: { units: null, left: [REQUESTS_AT] },
+  errors: { units: null, left: atOf('client_errors', 'server_errors') },
+  tokens: { units: null, left: atOf('input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output') },
+};
+
+export function rankedOf(tally: Tally, rankedBy: UsageRank): RankedSum {
+  const { units, left } = RANKED_AT[rankedBy];
+  return {
+    units: units === null ? 0 : (tally[units] ?? 0),
+    left: left.reduce((sum, at) => sum + (tally[at] ?? 0), 0),
+    requests: requestsOf(tally),
+  };
+}
+
+export function requestsOf(tally: Tally): number {
+  return tally[REQUESTS_AT] ?? 0;
 }
 
 export function moneyOf(units: number, left: number): bigint {

@@ -7,23 +7,23 @@ import type {
   LogQuestion,
   ProofQuestion,
   TailQuestion,
-  UsageAnswer,
+  UsageAnswers,
   UsageProof,
-  UsageQuestion,
+  UsageQuestions,
   UsageRefusal,
   UsageTenant,
 } from '../../usage-port.ts';
 import type { StoreFailureKind } from '../store-failure.ts';
 
 export type ReadQuestion =
-  | { readonly kind: 'usage'; readonly question: UsageQuestion }
+  | { readonly kind: 'usage'; readonly questions: UsageQuestions }
   | { readonly kind: 'proof'; readonly question: ProofQuestion }
   | { readonly kind: 'logs'; readonly question: LogQuestion }
   | { readonly kind: 'tail'; readonly question: TailQuestion }
   | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
 
 export interface ReadAnswers {
-  readonly usage: UsageAnswer;
+  readonly usage: UsageAnswers<UsageQuestions>;
   readonly proof: UsageProof;
   readonly logs: LogPage;
   readonly tail: readonly CallRecord[];

@@ -1,5 +1,5 @@
 /** Owns the usage port over a thread that reads. Proofs take long and have a thread of their own, so that no page waits for one. */
-import { type UsageReader, UsageRefusal } from '../../usage-port.ts';
+import { type UsageAnswers, type UsageQuestions, type UsageReader, UsageRefusal } from '../../usage-port.ts';
 import { createReadingThread, type ReadingThread } from '../reading-thread.ts';
 import { StoreFailure } from '../store-failure.ts';
 import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
@@ -27,7 +27,9 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
   }
 
   return {
-    readUsage: (question) => ask(pages, { kind: 'usage', question }),
+    // The thread answers each name with what was asked by it.
+    readUsage: async <Asked extends UsageQuestions>(questions: Asked) =>
+      (await ask(pages, { kind: 'usage', questions })) as UsageAnswers<Asked>,
     proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),

@@ -8,8 +8,11 @@ import {
   type CallCondition,
   NONE,
   type ProofQuestion,
+  type UsageAnswer,
+  type UsageBuckets,
   type UsageDimension,
   type UsageQuestion,
+  type UsageRank,
   type UsageSums,
 } from '../../usage-port.ts';
 import { databasePath, openReadConnection, openWriteConnection } from '../connection.ts';
@@ -125,9 +128,19 @@ function questionOf(changes: Partial<UsageQuestion>): UsageQuestion {
     by: [],
     owners: null,
     latencies: 'buckets',
+    rankedBy: 'cost',
+    drawn: 100,
     timeMsMax: 10_000,
     ...changes,
   };
+}
+
+/** When the last call arrived that is rolled up. */
+function lastOf(reading: Database): number {
+  const last = reading.query<{ at_ms: number }, []>(
+    'SELECT at_ms FROM usage_through JOIN call_record USING (request_id)',
+  );
+  return last.get()?.at_ms ?? END_MS;
 }
 
 const VALUE_OF: Readonly<Record<UsageDimension, (call: CallRecord) => string | null>> = {
@@ -141,32 +154,53 @@ const VALUE_OF: Readonly<Record<UsageDimension, (call: CallRecord) => string | n
   protocol: ({ protocol }) => protocol,
 };
 
+const AMOUNT_OF: Readonly<Record<UsageRank, (sums: UsageSums) => bigint>> = {
+  cost: ({ cost }) => cost,
+  cache_savings: ({ cacheSavings }) => cacheSavings,
+  requests: ({ requests }) => BigInt(requests),
+  errors: ({ clientErrors, serverErrors }) => BigInt(clientErrors + serverErrors),
+  tokens: (sums) => BigInt(sums.input + sums.cache_read + sums.cache_write_5m + sums.cache_write_1h + sums.output),
+};
+
 /** Holds an answer to the records, group by group and bucket by bucket. */
-function judge(reading: Database, question: UsageQuestion, calls: readonly CallRecord[]): void {
-  const { tenant, fromMs, toMs, buckets, by } = question;
+function judge(reading: Database, question: UsageQuestion, calls: readonly CallRecord[]): UsageAnswer {
+  const { tenant, fromMs, toMs, buckets, by, rankedBy } = question;
+  const drawn = by.length === 0 ? 0 : question.drawn;
   const asked = calls.filter(
     ({ account, at_ms, workspace }) =>
       account === tenant.account && at_ms >= fromMs && at_ms < toMs && (tenant.workspaces?.includes(workspace) ?? true),
   );
   const answer = readUsage(reading, question, startDeadline(10_000));
-  const groups = Map.groupBy(asked, (call) => JSON.stringify(by.map((one) => VALUE_OF[one](call))));
-  expect(plainOf(answer.total.sums)).toEqual(sumOf(asked));
-  expect(answer.groups.length).toBe(Math.min(100, groups.size));
-  const shown = new Set<string>();
-  for (const { values, sums, buckets: found } of answer.groups) {
-    const name = JSON.stringify(values);
-    shown.add(name);
-    const own = groups.get(name) ?? [];
-    expect(plainOf(sums)).toEqual(sumOf(own));
+  const nameOf = (call: CallRecord) => JSON.stringify(by.map((one) => VALUE_OF[one](call)));
+  const groups = Map.groupBy(asked, nameOf);
+  const judgeBuckets = (found: UsageBuckets | null, own: readonly CallRecord[]) => {
+    expect(found?.length).toBe(buckets.length);
     for (const [index, startMs] of buckets.entries()) {
       const endMs = buckets[index + 1] ?? Number.POSITIVE_INFINITY;
       const inBucket = own.filter(({ at_ms }) => at_ms >= startMs && at_ms < endMs);
-      if (inBucket.length === 0) expect(found[index]).toBeNull();
-      else expect(plainOf(found[index])).toEqual(sumOf(inBucket));
+      if (inBucket.length === 0) expect(found?.[index]).toBeNull();
+      else expect(plainOf(found?.[index])).toEqual(sumOf(inBucket));
     }
+  };
+  expect(plainOf(answer.total)).toEqual(sumOf(asked));
+  judgeBuckets(answer.totals, asked);
+  expect(answer.groups.length).toBe(Math.min(100, groups.size));
+  const names = answer.groups.map(({ values }) => JSON.stringify(values));
+  for (const [nth, { sums, buckets: found }] of answer.groups.entries()) {
+    const own = groups.get(names[nth] ?? '') ?? [];
+    expect(plainOf(sums)).toEqual(sumOf(own));
+    if (nth < drawn) judgeBuckets(found, own);
+    else expect(found).toBeNull();
   }
-  const others = asked.filter((call) => !shown.has(JSON.stringify(by.map((one) => VALUE_OF[one](call)))));
-  expect(plainOf(answer.rest?.sums)).toEqual(sumOf(others));
+  const amounts = answer.groups.map(({ sums }) => AMOUNT_OF[rankedBy](sums));
+  expect(amounts).toEqual(amounts.toSorted((one, other) => (one > other ? -1 : one < other ? 1 : 0)));
+  const beyond = (shown: readonly string[]) => asked.filter((call) => !shown.includes(nameOf(call)));
+  const [rest, others] = [beyond(names), beyond(names.slice(0, drawn))];
+  if (rest.length === 0) expect(answer.rest).toBeNull();
+  else expect(plainOf(answer.rest)).toEqual(sumOf(rest));
+  if (others.length === 0 || by.length === 0) expect(answer.others).toBeNull();
+  else judgeBuckets(answer.others, others);
+  return answer;
 }
 
 describe('sums are those of the records', () => {
@@ -219,9 +253,13 @@ describe('sums are those of the records', () => {
         }),
         known,
       );
+      judge(reading, questionOf({ toMs: lastOf(reading) - 60_000 * (steps % 9), by: ['model'], drawn: 2 }), known);
     }
     expect(steps).toBeGreaterThan(5);
     fillCalls(writer, late);
+    for (const minutes of [0, 1, 3, 7]) {
+      judge(reading, questionOf({ toMs: lastOf(reading) - 60_000 * minutes, by: ['key'] }), calls);
+    }
     const count = reading.query<{ late: number }, []>('SELECT count(*) AS late FROM usage_late');
     expect(count.get()?.late).toBe(late.length);
     judge(reading, questionOf({ by: ['end_user'], timeZone: 'Europe/Berlin' }), calls);
@@ -255,7 +293,28 @@ describe('sums are those of the records', () => {
     judge(reading, questionOf({ ...question, by: ['session'] }), [...calls, ...more]);
   });
 
-  test('more than a hundred groups: the dearest, and the others together', () => {
+  test.each(['cost', 'requests', 'tokens', 'errors', 'cache_savings'] as const)(
+    'ranked by %s: the first groups by bucket, the others together',
+    (rankedBy) => {
+      const { writer, reading } = open('UTC');
+      const calls = randomCalls(1_200, 17);
+      fillCalls(writer, calls);
+      for (const fold of [false, true]) {
+        if (fold) while (writer.foldUsage());
+        for (const by of [['model'], ['key', 'protocol'], ['session'], ['end_user', 'workspace'], []] as const) {
+          const question = questionOf({ by, rankedBy, drawn: 3, buckets: daysOf('UTC', START_MS, END_MS) });
+          const { groups } = judge(reading, question, calls);
+          const all = readUsage(reading, { ...question, drawn: 0, rankedBy: 'cost' }, startDeadline(10_000)).groups;
+          const most = all
+            .map(({ sums }) => AMOUNT_OF[rankedBy](sums))
+            .reduce((one, other) => (one > other ? one : other));
+          expect(groups[0] === undefined ? null : AMOUNT_OF[rankedBy](groups[0].sums)).toBe(most);
+        }
+      }
+    },
+  );
+
+  test('more than a hundred groups: the first, and the others together', () => {
     const { writer, reading } = open('UTC');
     const calls = randomCalls(1_200, 9).map((call, nth) => ({
       ...call,
@@ -267,7 +326,7 @@ describe('sums are those of the records', () => {
     for (const fold of [false, true]) {
       if (fold) while (writer.foldUsage());
       judge(reading, questionOf({ by: ['session'], buckets: daysOf('UTC', START_MS, END_MS) }), calls);
-      judge(reading, questionOf({ by: ['model'], buckets: daysOf('UTC', START_MS, END_MS) }), calls);
+      judge(reading, questionOf({ by: ['model'], buckets: daysOf('UTC', START_MS, END_MS), drawn: 5 }), calls);
     }
   });
 

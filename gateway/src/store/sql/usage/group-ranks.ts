@@ -1,8 +1,10 @@
-/** Owns what groups of series cost, as far as a ranking goes by it: added up from blocks, and the dearest of them. */
+/** Owns how much groups of series have of what they are ranked by: added up from blocks, and the first of them. */
+import type { UsageRank } from '../../usage-port.ts';
 import type { SumBlock } from './sum-block.ts';
-import { COST_AT, MONEY_UNIT, type RankedSum } from './tally.ts';
+import { MONEY_UNIT, RANKED_AT, type RankedSum, REQUESTS_AT } from './tally.ts';
 
-export class GroupCosts {
+export class GroupRanks {
+  readonly #rankedBy: UsageRank;
   /** Group → its place in the lists. */
   readonly #places = new Map<number, number>();
   readonly #groups: number[] = [];
@@ -10,16 +12,26 @@ export class GroupCosts {
   readonly #left: number[] = [];
   readonly #requests: number[] = [];
 
+  constructor(rankedBy: UsageRank) {
+    this.#rankedBy = rankedBy;
+  }
+
   get size(): number {
     return this.#groups.length;
   }
 
   /** `groupOf`: null for a series that is not asked for. */
   addBlock({ series, sums }: SumBlock, groupOf: (series: number) => number | null): void {
-    const [requests, units, left] = [sums[0], sums[COST_AT], sums[COST_AT + 1]];
+    const at = RANKED_AT[this.#rankedBy];
+    const requests = sums[REQUESTS_AT];
+    const units = at.units === null ? undefined : sums[at.units];
+    const all = at.left.map((one) => sums[one]);
     for (let nth = 0; nth < series.length; nth++) {
       const group = groupOf(series[nth] ?? 0);
-      if (group !== null) this.#add(group, units?.[nth] ?? 0, left?.[nth] ?? 0, requests?.[nth] ?? 0);
+      if (group === null) continue;
+      let left = 0;
+      for (const column of all) left += column?.[nth] ?? 0;
+      this.#add(group, units?.[nth] ?? 0, left, requests?.[nth] ?? 0);
     }
   }
 
@@ -27,8 +39,8 @@ export class GroupCosts {
     this.#add(group, units, left, requests);
   }
 
-  /** At least so many, the dearest first; all that cost the same and have as many calls as the last of them are there too. */
-  dearest(count: number): readonly (readonly [group: number, sum: RankedSum])[] {
+  /** At least so many, those with most first; all that have the same and as many calls as the last of them are there too. */
+  first(count: number): readonly (readonly [group: number, sum: RankedSum])[] {
     const rounded = Float64Array.from(this.#groups, (_, at) => this.#rounded(at));
     const last = rounded.toSorted().at(-count) ?? Number.NEGATIVE_INFINITY;
     // Lower by more than rounding can make of it.
@@ -48,7 +60,8 @@ export class GroupCosts {
   #add(group: number, units: number, left: number, requests: number): void {
     const at = this.#places.get(group) ?? this.#newPlace(group);
     const sum = (this.#left[at] ?? 0) + left;
-    const over = Math.trunc(sum / MONEY_UNIT);
+    // Down, so that what is left is never below nothing, and units are compared first.
+    const over = Math.floor(sum / MONEY_UNIT);
     this.#units[at] = (this.#units[at] ?? 0) + units + over;
     this.#left[at] = sum - over * MONEY_UNIT;
     this.#requests[at] = (this.#requests[at] ?? 0) + requests;
@@ -72,7 +85,7 @@ export class GroupCosts {
   }
 }
 
-/** The dearer first, then the one with more calls. */
+/** The one with more of it first, then the one with more calls. */
 function compare(one: RankedSum, other: RankedSum): number {
   return other.units - one.units || other.left - one.left || other.requests - one.requests;
 }
