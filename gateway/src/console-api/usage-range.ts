@@ -1,5 +1,5 @@
 /** Owns how a range of time is cut into buckets: minutes, hours or days as the account's clocks show them. */
-import { windowAt } from '../admission/window.ts';
+import { dayAt } from '../admission/day-at.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
 export type UsageStep = 'minute' | 'hour' | 'day';
@@ -53,14 +53,14 @@ function chooseStep(lengthMs: number): UsageStep {
 
 function beginningOf(step: UsageStep, timeZone: string, atMs: number): number {
   if (step === 'minute') return Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
-  const { startMs } = windowAt('day', timeZone, atMs);
+  const { startMs } = dayAt(timeZone, atMs);
   return step === 'day' ? startMs : startMs + Math.floor((atMs - startMs) / HOUR_MS) * HOUR_MS;
 }
 
 /** Hours count from the beginning of their day, so that they are those of the clocks in every zone. */
 function nextOf(step: UsageStep, timeZone: string, atMs: number): number {
   if (step === 'minute') return atMs + MINUTE_MS;
-  const dayEndMs = windowAt('day', timeZone, atMs).endMs ?? Number.POSITIVE_INFINITY;
+  const dayEndMs = dayAt(timeZone, atMs).endMs;
   return step === 'day' ? dayEndMs : Math.min(atMs + HOUR_MS, dayEndMs);
 }
 

@@ -1,4 +1,5 @@
 /** Owns the usage page: sums by up to two dimensions, the same as a file, and the proof that they equal the ledger. */
+import { setImmediate } from 'node:timers/promises';
 import { windowAt } from '../admission/window.ts';
 import type { UsageAnswer, UsageQuestion, UsageTenant } from '../store/usage-port.ts';
 import type { Tenancy } from './actor.ts';
@@ -192,14 +193,14 @@ async function* csvOf(
   }));
   rows.push({ names: by.flatMap(() => ['(others)', null]), own: others });
   for (const { names, own } of rows) {
-    for (const [index, sums] of (own ?? []).entries()) {
-      if (sums === null) continue;
+    const lines = (own ?? []).map((sums, index) => {
+      if (sums === null) return '';
       const rendered = renderSums(sums);
-      yield csvLine([
-        new Date(buckets[index] ?? 0).toISOString(),
-        ...names,
-        ...SUMS_COLUMNS.map((column) => rendered[column]),
-      ]);
-    }
+      const cells = SUMS_COLUMNS.map((column) => rendered[column]);
+      return csvLine([new Date(buckets[index] ?? 0).toISOString(), ...names, ...cells]);
+    });
+    yield lines.join('');
+    // Calls go before the next group.
+    await setImmediate();
   }
 }

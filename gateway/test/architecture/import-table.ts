@@ -82,6 +82,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'billing/money.ts',
     'billing/price.ts',
     'billing/cost.ts',
+    'admission/day-at.ts',
     'admission/window.ts',
   ],
   // Limits per minute are the same arithmetic wherever they are kept.

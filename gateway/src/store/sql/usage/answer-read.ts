@@ -1,9 +1,10 @@
 /** Owns answering one question about usage or logs on a connection of its own, so that an idle thread holds none. */
 import type { Database } from 'bun:sqlite';
-import { type UsageAnswer, type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../usage-port.ts';
+import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../usage-port.ts';
 import { callRecordOfRow } from '../call-record-row.ts';
 import { nameSqliteFault } from '../store-failure.ts';
 import { startDeadline } from './deadline.ts';
+import { packAnswer } from './pack-buckets.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
 import { readUsage } from './read-usage.ts';
@@ -48,10 +49,10 @@ function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof Read
 }
 
 /** What is not rolled up yet is read once for all of them. */
-function readAll(database: Database, questions: UsageQuestions): Record<string, UsageAnswer | null> {
+function readAll(database: Database, questions: UsageQuestions): ReadAnswers['usage'] {
   const unfolded = openUnfolded(database);
   const answerTo = (question: UsageQuestion) =>
-    readUsage(database, question, startDeadline(question.timeMsMax), unfolded);
+    packAnswer(readUsage(database, question, startDeadline(question.timeMsMax), unfolded));
   return Object.fromEntries(
     Object.entries(questions).map(([name, question]) => [name, question === null ? null : answerTo(question)]),
   );

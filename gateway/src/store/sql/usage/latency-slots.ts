@@ -3,8 +3,8 @@
  * most 5 % off.
  */
 
-/** Slot → count. */
-export type Slots = Map<number, number>;
+/** The count of each slot, as far as there are some. */
+export type Slots = number[];
 
 /** A slot reaches a tenth further than the one before. Its middle is the root of its ends' product: at most 4.9 % from both. */
 const RATIO = 1.1;
@@ -19,33 +19,29 @@ export function slotOf(durationMs: number): number {
 }
 
 export function addToSlot(slots: Slots, slot: number, count: number): void {
-  slots.set(slot, (slots.get(slot) ?? 0) + count);
+  while (slots.length <= slot) slots.push(0);
+  slots[slot] = (slots[slot] ?? 0) + count;
 }
 
 export function addSlots(slots: Slots, others: Slots): void {
-  for (const [slot, count] of others) addToSlot(slots, slot, count);
+  for (let slot = 0; slot < others.length; slot++) addToSlot(slots, slot, others[slot] ?? 0);
 }
 
 /** Takes off what is in the other, which is a part of the one. */
 export function subtractSlots(slots: Slots, part: Slots): void {
-  for (const [slot, count] of part) addToSlot(slots, slot, -count);
+  for (let slot = 0; slot < part.length; slot++) addToSlot(slots, slot, -(part[slot] ?? 0));
 }
 
 /** For each part (0 to 1, ascending) the duration in ms that so many of all do not exceed, by nearest rank; null: there are none. */
 export function percentilesMs(slots: Slots, parts: readonly number[]): (number | null)[] {
-  let total = 0;
-  for (const count of slots.values()) total += count;
-  const ascending = [...slots.keys()].sort((one, other) => one - other);
+  const total = slots.reduce((sum, count) => sum + count, 0);
   let passed = 0;
   let next = 0;
-  let slot = 0;
   return parts.map((part) => {
     if (total === 0) return null;
     const rank = Math.max(1, Math.ceil(total * part));
-    while (passed < rank) {
-      slot = ascending[next++] ?? 0;
-      passed += slots.get(slot) ?? 0;
-    }
+    while (passed < rank) passed += slots[next++] ?? 0;
+    const slot = next - 1;
     return slot === 0 ? 0.5 : Math.round(RATIO ** (slot - 0.5) * 100) / 100;
   });
 }

@@ -2,7 +2,7 @@
  * Owns which part of a range is read from whole days, which from quarters of an hour, and which from the records, so that
  * together they are exactly the range and every row lies in one bucket.
  */
-import { windowAt } from '../../../admission/window.ts';
+import { dayAt } from '../../../admission/day-at.ts';
 import type { UsageAccount } from './usage-accounts.ts';
 
 /** Unix ms; the end is no longer part of it. */
@@ -70,12 +70,12 @@ function wholeDays(
 ): Span | null {
   if (kept.timeZone !== timeZone) return null;
   const first = Math.max(fromMs, kept.sinceMs);
-  const day = windowAt('day', timeZone, first);
-  const startMs = day.startMs === first ? first : (day.endMs ?? toMs);
-  const endMs = windowAt('day', timeZone, toMs).startMs;
+  const day = dayAt(timeZone, first);
+  const startMs = day.startMs === first ? first : day.endMs;
+  const endMs = dayAt(timeZone, toMs).startMs;
   if (startMs >= endMs) return null;
   const inside = { fromMs: startMs, toMs: endMs, buckets };
-  return boundariesFit(inside, (boundary) => windowAt('day', timeZone, boundary).startMs === boundary)
+  return boundariesFit(inside, (boundary) => dayAt(timeZone, boundary).startMs === boundary)
     ? { startMs, endMs }
     : null;
 }

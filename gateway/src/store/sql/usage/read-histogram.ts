@@ -1,6 +1,6 @@
 /** Owns the histogram over a list of calls: at most sixty bars, by sums where series have what is asked for, else from the records. */
 import type { Database } from 'bun:sqlite';
-import { windowAt } from '../../../admission/window.ts';
+import { dayAt } from '../../../admission/day-at.ts';
 import type { CallOutcome, LogHistogram, LogQuestion, UsageSums } from '../../usage-port.ts';
 import { OUTCOME_SQL } from './call-outcome.ts';
 import { kindFor, recordCondition } from './conditions.ts';
@@ -90,9 +90,9 @@ function beginnings({ fromMs, toMs, stepMs }: Scale): number[] {
 /** Each so many days after the one before, as the zone's clocks show them. */
 function days({ fromMs, toMs, stepMs }: Scale, timeZone: string): number[] {
   const all: number[] = [];
-  for (let at = windowAt('day', timeZone, fromMs).startMs; at < toMs; ) {
+  for (let at = dayAt(timeZone, fromMs).startMs; at < toMs; ) {
     all.push(at);
-    at = windowAt('day', timeZone, at + stepMs + DAY_MS / 2).startMs;
+    at = dayAt(timeZone, at + stepMs + DAY_MS / 2).startMs;
   }
   return all;
 }

@@ -46,9 +46,9 @@ function read({ sums: { series, sums }, latencies }: WholeBlock) {
     const tally = newTally();
     addColumns(tally, sums, nth);
     const histograms = [latencies.latency, latencies.ttfb].map((block) => {
-      const slots: Slots = new Map();
+      const slots: Slots = [];
       addBlockSlots(slots, block, nth);
-      return [...slots].sort(([one], [other]) => one - other);
+      return [...slots.entries()].filter(([, count]) => count > 0);
     });
     const { units, left, requests } = rankedOf(tally, 'cost');
     return { id, requests, cost: moneyOf(units, left), histograms };

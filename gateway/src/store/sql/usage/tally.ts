@@ -84,7 +84,7 @@ export function newTally(): Tally {
 }
 
 export function newHistograms(): Histograms {
-  return { latency: new Map(), ttfb: new Map() };
+  return { latency: [], ttfb: [] };
 }
 
 /** What one record adds to every sum that it belongs to. */

@@ -7,13 +7,13 @@ import type {
   LogQuestion,
   ProofQuestion,
   TailQuestion,
-  UsageAnswers,
   UsageProof,
   UsageQuestions,
   UsageRefusal,
   UsageTenant,
 } from '../../usage-port.ts';
 import type { StoreFailureKind } from '../store-failure.ts';
+import type { PackedAnswer } from './pack-buckets.ts';
 
 export type ReadQuestion =
   | { readonly kind: 'usage'; readonly questions: UsageQuestions }
@@ -23,7 +23,8 @@ export type ReadQuestion =
   | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
 
 export interface ReadAnswers {
-  readonly usage: UsageAnswers<UsageQuestions>;
+  /** By the names of the questions. */
+  readonly usage: Readonly<Record<string, PackedAnswer | null>>;
   readonly proof: UsageProof;
   readonly logs: LogPage;
   readonly tail: readonly CallRecord[];

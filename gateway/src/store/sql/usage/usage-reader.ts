@@ -2,6 +2,7 @@
 import { type UsageAnswers, type UsageQuestions, type UsageReader, UsageRefusal } from '../../usage-port.ts';
 import { createReadingThread, type ReadingThread } from '../reading-thread.ts';
 import { StoreFailure } from '../store-failure.ts';
+import { openAnswer } from './pack-buckets.ts';
 import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
 
 export interface UsageThreads extends UsageReader {
@@ -27,9 +28,13 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
   }
 
   return {
-    // The thread answers each name with what was asked by it.
-    readUsage: async <Asked extends UsageQuestions>(questions: Asked) =>
-      (await ask(pages, { kind: 'usage', questions })) as UsageAnswers<Asked>,
+    async readUsage<Asked extends UsageQuestions>(questions: Asked) {
+      const answers = Object.entries(await ask(pages, { kind: 'usage', questions })).map(
+        ([name, answer]) => [name, answer === null ? null : openAnswer(answer)] as const,
+      );
+      // The thread answers each name with what was asked by it.
+      return Object.fromEntries(answers) as UsageAnswers<Asked>;
+    },
     proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
     readLogs: (question) => ask(pages, { kind: 'logs', question }),
     readTail: (question) => ask(pages, { kind: 'tail', question }),
