@@ -1,10 +1,12 @@
 /** Owns finding where calls of a sort are: ranges of request ids, by the quarters of an hour whose sums have such calls. */
 import type { Database } from 'bun:sqlite';
+import { dayAt } from '../../../admission/day-at.ts';
 import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { CallCondition, LogQuestion } from '../../usage-port.ts';
+import type { BlockStep } from './block-book.ts';
 import { recordCondition } from './conditions.ts';
 import { countCalls } from './count-outcomes.ts';
-import { QUARTER_MS } from './plan-spans.ts';
+import { QUARTER_MS, type Span } from './plan-spans.ts';
 import { readBlocks, readOldestQuarter, readQuarters, readSeriesIds } from './read-blocks.ts';
 import { ID_SLACK_MS } from './scan-records.ts';
 import { readUsageAccount } from './usage-accounts.ts';
@@ -73,25 +75,41 @@ function* rolledRanges(database: Database, question: FoundBy, kind: SeriesKind, 
   }
 }
 
-/** Where blocks begin that have such calls. */
+/** Where quarters begin that have such calls. */
 function openStarts(database: Database, { tenant, condition, outcome }: FoundBy, kind: SeriesKind) {
   const ids = readSeriesIds(database, { tenant, condition: knownTo(kind, condition), kind });
-  const account = readUsageAccount(database, tenant.account)?.id ?? 0;
+  const { id: account, sinceMs, timeZone } = readUsageAccount(database, tenant.account) ?? NO_ACCOUNT;
+  const startsIn = (step: BlockStep, span: Span): number[] => {
+    const found: number[] = [];
+    for (const block of readBlocks(database, { account, kind }, { step, span }, 'counts')) {
+      if (block.series.some((id, nth) => (ids?.has(id) ?? true) && countCalls(block, nth, outcome) > 0)) {
+        found.push(block.startMs);
+      }
+    }
+    return found;
+  };
   return {
     oldestMs: readOldestQuarter(database, account) ?? Number.POSITIVE_INFINITY,
-    read(startMs: number, endMs: number): number[] {
-      const span = { startMs: Math.ceil(startMs), endMs: Math.ceil(endMs) };
-      if (ids === null && outcome === null) return readQuarters(database, account, span);
-      const found: number[] = [];
-      for (const block of readBlocks(database, { account, kind }, { step: 'quarter', span }, 'counts')) {
-        if (block.series.some((id, nth) => (ids?.has(id) ?? true) && countCalls(block, nth, outcome) > 0)) {
-          found.push(block.startMs);
-        }
-      }
-      return found;
+    read(fromMs: number, toMs: number): number[] {
+      const [startMs, endMs] = [Math.ceil(fromMs), Math.ceil(toMs)];
+      if (ids === null && outcome === null) return readQuarters(database, account, { startMs, endMs });
+      // There are a hundred quarters for each day: those of days without such calls are not read.
+      const daysMs = Math.max(startMs, sinceMs);
+      const days = startsIn('day', { startMs: dayAt(timeZone, daysMs).startMs, endMs });
+      return [
+        ...startsIn('quarter', { startMs, endMs: Math.min(endMs, sinceMs) }),
+        ...[...new Set(days)].flatMap((at) =>
+          startsIn('quarter', {
+            startMs: Math.max(at, daysMs),
+            endMs: Math.min(dayAt(timeZone, at).endMs, endMs),
+          }),
+        ),
+      ];
     },
   };
 }
+
+const NO_ACCOUNT = { id: 0, sinceMs: 0, timeZone: 'UTC' } as const;
 
 /** Of calls that are not rolled up though younger ones are. */
 function readLateStarts(database: Database, { tenant, condition, outcome }: FoundBy): number[] {

@@ -1,12 +1,13 @@
 /** Owns how much groups of series have of what they are ranked by: added up from blocks, and the first of them. */
 import type { UsageRank } from '../../usage-port.ts';
+import { NumberPlaces } from './number-places.ts';
 import type { SumBlock } from './sum-block.ts';
 import { MONEY_UNIT, RANKED_AT, type RankedSum, REQUESTS_AT } from './tally.ts';
 
 export class GroupRanks {
   readonly #rankedBy: UsageRank;
-  /** Group → its place in the lists. */
-  readonly #places = new Map<number, number>();
+  /** Of each group in the lists. */
+  readonly #places = new NumberPlaces();
   readonly #groups: number[] = [];
   readonly #units: number[] = [];
   readonly #left: number[] = [];
@@ -58,7 +59,8 @@ export class GroupRanks {
   }
 
   #add(group: number, units: number, left: number, requests: number): void {
-    const at = this.#places.get(group) ?? this.#newPlace(group);
+    const at = this.#places.placeOf(group);
+    if (at === this.#groups.length) this.#addPlace(group);
     const sum = (this.#left[at] ?? 0) + left;
     // Down, so that what is left is never below nothing, and units are compared first.
     const over = Math.floor(sum / MONEY_UNIT);
@@ -67,13 +69,11 @@ export class GroupRanks {
     this.#requests[at] = (this.#requests[at] ?? 0) + requests;
   }
 
-  #newPlace(group: number): number {
-    const at = this.#groups.push(group) - 1;
-    this.#places.set(group, at);
+  #addPlace(group: number): void {
+    this.#groups.push(group);
     this.#units.push(0);
     this.#left.push(0);
     this.#requests.push(0);
-    return at;
   }
 
   #rounded(at: number): number {
