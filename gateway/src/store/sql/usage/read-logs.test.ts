@@ -31,8 +31,8 @@ afterAll(() => {
   for (const close of closers.splice(0).reverse()) close();
 });
 
-/** `folded`: how many steps were rolled up before the last calls came. */
-function open(folded: number): { reading: Database; calls: CallRecord[] } {
+/** `folded`: how many steps were rolled up before the last calls came. `zone`: which the account has then, and they are rolled up in. */
+function open(folded: number, zone: string | null = null): { reading: Database; calls: CallRecord[] } {
   const path = databasePath(newFolder());
   const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, START_MS, () => undefined);
   closers.push(() => writer.close());
@@ -50,6 +50,11 @@ function open(folded: number): { reading: Database; calls: CallRecord[] } {
   );
   for (let step = 0; step < folded; step++) writer.foldUsage({ stepMs: 0 });
   fillCalls(writer, late);
+  if (zone !== null) {
+    const sql = "UPDATE account SET time_zone = ? WHERE id = 'default'";
+    writer.keepWrites([[{ sql, parameters: [zone], changes: 1 }]]);
+    while (writer.foldUsage());
+  }
   const reading = openReadConnection(path);
   closers.push(() => reading.close());
   return { reading, calls };
@@ -124,8 +129,13 @@ const CASES: readonly (readonly [string, Partial<LogQuestion>, (call: CallRecord
   ['nothing that there is', { condition: { ...ANY, session: 'no such' } }, () => false],
 ];
 
-describe.each([0, 3, 50])('after %d steps of rolling up', (folded) => {
-  const opened = once(() => open(folded));
+describe.each([
+  [0, null],
+  [3, null],
+  [50, null],
+  [50, 'Asia/Tokyo'],
+])('after %d steps of rolling up, and a change of zone to %s', (folded, zone) => {
+  const opened = once(() => open(folded, zone));
   test.each([...CASES])('%s: every call once, the newest first', (_, changes, isAsked) => {
     const { reading, calls } = opened();
     const expected = calls
