@@ -17,10 +17,3 @@ export function countCalls({ sums }: SumBlock, nth: number, outcome: CallOutcome
   if (outcome !== 'ok') return at(outcome);
   return at('requests') - at('client_error') - at('server_error') - at('cancelled');
 }
-
-/** Of those, how many ended by a fault. */
-export function countErrors(block: SumBlock, nth: number, outcome: CallOutcome | null): number {
-  if (outcome === 'ok' || outcome === 'cancelled') return 0;
-  if (outcome !== null) return countCalls(block, nth, outcome);
-  return countCalls(block, nth, 'client_error') + countCalls(block, nth, 'server_error');
-}

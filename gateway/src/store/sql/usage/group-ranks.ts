@@ -26,12 +26,12 @@ export class GroupRanks {
     const at = RANKED_AT[this.#rankedBy];
     const requests = sums[REQUESTS_AT];
     const units = at.units === null ? undefined : sums[at.units];
-    const all = at.left.map((one) => sums[one]);
+    const [first, ...more] = at.left.map((one) => sums[one]);
     for (let nth = 0; nth < series.length; nth++) {
       const group = groupOf(series[nth] ?? 0);
       if (group === null) continue;
-      let left = 0;
-      for (const column of all) left += column?.[nth] ?? 0;
+      let left = first?.[nth] ?? 0;
+      for (let other = 0; other < more.length; other++) left += more[other]?.[nth] ?? 0;
       this.#add(group, units?.[nth] ?? 0, left, requests?.[nth] ?? 0);
     }
   }

@@ -39,7 +39,8 @@ export class NumberPlaces {
     const [numbers, places] = [this.#numbers, this.#places];
     this.#numbers = new Uint32Array(numbers.length * 4);
     this.#places = new Uint32Array(numbers.length * 4);
-    for (const [at, number] of numbers.entries()) {
+    for (let at = 0; at < numbers.length; at++) {
+      const number = numbers[at] ?? 0;
       if (number === 0) continue;
       const slot = this.#slotOf(number);
       this.#numbers[slot] = number;
