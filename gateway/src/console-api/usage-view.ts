@@ -57,10 +57,11 @@ export function renderAmounts(buckets: UsageBuckets, metric: UsageMetric) {
   return buckets.map((sums) => (sums === null ? null : amountOf(sums)));
 }
 
+type TokenKind = 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'reasoning';
+
 /** Tokens over the buckets, by kind. */
 export function renderKinds(buckets: UsageBuckets) {
-  const kind = (name: 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'reasoning') =>
-    buckets.map((sums) => sums?.[name] ?? 0);
+  const kind = (name: TokenKind) => buckets.map((sums) => sums?.[name] ?? 0);
   return {
     input: kind('input'),
     cache_read: kind('cache_read'),

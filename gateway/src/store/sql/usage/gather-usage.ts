@@ -43,7 +43,7 @@ interface Sums {
 
 interface Gathered {
   readonly whole: Sums;
-  /** Of what comes by rows, only where they are drawn. */
+  /** Of blocks only where the group is drawn; of records always, for they come before it is known which are. */
   readonly buckets: Map<number, Sums>;
 }
 

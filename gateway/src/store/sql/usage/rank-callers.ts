@@ -45,7 +45,7 @@ export function rankCallers(database: Database, rolling: Rolling, kind: CallerKi
   return {
     shown,
     names: namesOfSeries(names, new Set(shown), firsts, ids),
-    hasOthers: ranks.size + onlyRecords.size > GROUPS_MAX,
+    hasOthers: ranks.size + onlyRecords.size > shown.length,
   };
 }
 

@@ -1,4 +1,4 @@
-/** The thread that reads usage and logs: one question after the other, each in one state of the database. */
+/** The thread that reads usage and logs: one request after the other, each in one state of the database. */
 import { setPriority } from 'node:os';
 import { openReadConnection } from '../connection.ts';
 import { answerRead } from './answer-read.ts';

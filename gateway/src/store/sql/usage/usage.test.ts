@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
 import { windowAt } from '../../../admission/window.ts';
+import { requestIdFloor } from '../../../lib/request-id.ts';
 import type { CallRecord } from '../../ports.ts';
 import {
   type CallCondition,
@@ -267,6 +268,25 @@ describe('sums are those of the records', () => {
     expect(count.get()?.late).toBe(0);
     judge(reading, questionOf({ by: ['end_user'], timeZone: 'Europe/Berlin' }), calls);
     judge(reading, questionOf({ by: ['model', 'key'], timeZone: 'Europe/Berlin' }), calls);
+  });
+
+  test('who called only after the range is in none of its sums, though the quarter is read whole', () => {
+    const { writer, reading } = open('UTC');
+    const quarterMs = Math.floor(END_MS / 900_000) * 900_000;
+    const calls = randomCalls(60, 31).map((call, nth) => ({
+      ...call,
+      account: 'default',
+      at_ms: quarterMs + nth * 10_000,
+      request_id: `${requestIdFloor(quarterMs + nth * 10_000)}${`${nth}`.padStart(20, '0')}`,
+      end_user: nth < 55 ? `user-${nth % 4}` : 'newcomer',
+      key_id: nth < 55 ? call.key_id : 'key_of_newcomer',
+    }));
+    fillCalls(writer, calls);
+    while (writer.foldUsage());
+    const toMs = quarterMs + 550_000;
+    for (const by of [['end_user'], ['key'], ['end_user', 'workspace'], []] as const) {
+      judge(reading, questionOf({ fromMs: quarterMs - HOUR_MS, toMs, by, drawn: 2 }), calls);
+    }
   });
 
   test('after the account’s zone changed, its days are those of the new one', () => {
