@@ -62,6 +62,15 @@ export function parseSwitch(text: string): boolean {
   throw new InvalidArgumentError(`found ${JSON.stringify(text)}, expected on or off.`);
 }
 
+/** `1204:9f86d0…`: an entry of the ledger and its hash. */
+export function parseNoted(text: string): { entry: number; hash: string } {
+  const [, entry, hash] = /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
+  if (entry !== undefined && hash !== undefined) return { entry: Number(entry), hash: hash.toLowerCase() };
+  throw new InvalidArgumentError(
+    `found ${JSON.stringify(text)}, expected the number of an entry, a colon and its hash of 64 hexadecimal digits, as verify prints them.`,
+  );
+}
+
 /** A whole number from 1 to `max`. */
 export function parseCount(max: number): (text: string) => number {
   return (text) => {

@@ -35,9 +35,9 @@ function makeBackup(dataDir: string, file: string, withContent: boolean) {
   let found = { entries: 0, calls: 0 };
   try {
     const bytes = backupDatabase(databasePath(dataDir), file, (copy) => {
-      const { problem, ...counts } = prove(copy);
+      const { problem, entries, calls } = prove(copy);
       if (problem !== null) throw new Error(`${renderProblem(problem)} No backup was made; see tollgate verify`);
-      found = counts;
+      found = { entries, calls };
     });
     return { file, bytes, ...found, content: withContent ? copyContent(contentPath(dataDir), file) : null };
   } catch (fault) {

@@ -2,7 +2,7 @@
 import { costNanoUsd } from '../billing/cost.ts';
 import { type Price, parsePriceVersion } from '../billing/price.ts';
 import type { Usage } from '../generation/usage.ts';
-import type { LedgerProof } from '../store/ledger-port.ts';
+import type { LedgerProof, NotedEntry } from '../store/ledger-port.ts';
 import { proveLedger } from '../store/sql/prove-ledger.ts';
 import { CliFailure } from './cli-environment.ts';
 
@@ -10,7 +10,7 @@ import { CliFailure } from './cli-environment.ts';
 const PRICES_MAX = 10_000;
 
 /** @throws CliFailure with exit code 1 where the file cannot be read. */
-export function prove(path: string): LedgerProof {
+export function prove(path: string, noted: NotedEntry | null = null): LedgerProof {
   const prices = new Map<string, Price>();
   const recompute = (usage: Usage, version: string) => {
     const price = prices.get(version) ?? parsePriceVersion(version);
@@ -18,7 +18,7 @@ export function prove(path: string): LedgerProof {
     return costNanoUsd(usage, price);
   };
   try {
-    return proveLedger(path, recompute);
+    return proveLedger(path, recompute, noted);
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
   }

@@ -25,30 +25,28 @@ async function openFilledStore(): Promise<{ dataDir: string; store: Store }> {
 function spoil(path: string): void {
   const database = new Database(path);
   database.run('DROP TRIGGER ledger_entry_keeps');
-  database.run('UPDATE ledger_entry SET amount = amount + 1 WHERE seq = 2');
+  database.run('UPDATE ledger_entry SET at_ms = at_ms + 1 WHERE seq = 2');
   database.close();
 }
 
 describe('verify', () => {
   test('proves the ledger beside a server and without one', async () => {
     const { dataDir, store } = await openFilledStore();
-    const holds = { exitCode: 0, stdout: 'The ledger holds: 3 entries, 1 settled calls.\n', stderr: '' };
-    expect(await runProgram(dataDir, 'verify')).toEqual(holds);
+    const holds = await runProgram(dataDir, 'verify');
+    expect(holds).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(holds.stdout).toStartWith('The ledger holds: 3 entries, 1 settled calls.\n');
     await store.close();
     expect(await runProgram(dataDir, 'verify')).toEqual(holds);
-    expect(JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout)).toEqual({
-      ok: true,
-      entries: 3,
-      calls: 1,
-      problem: null,
-    });
+    const told = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
+    expect(told).toMatchObject({ ok: true, entries: 3, calls: 1, last: { entry: 3 }, problem: null });
+    expect(holds.stdout).toEndWith(` --noted 3:${told.last.hash}\n`);
   });
 
   test('fails with the first wrong entry', async () => {
     const { dataDir, store } = await openFilledStore();
     await store.close();
     spoil(join(dataDir, 'tollgate.db'));
-    const message = 'its hash does not follow from what it says and the hash before it';
+    const message = "its hash does not follow from what it says, its call's record and the hash before it";
     expect(await runProgram(dataDir, 'verify')).toEqual({
       exitCode: 1,
       stdout: `The ledger does not hold: entry 2: ${message}.\n`,
@@ -57,6 +55,21 @@ describe('verify', () => {
     const { exitCode, stdout } = await runProgram(dataDir, 'verify', '--json');
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, problem: { entry: 2, message } });
+  });
+
+  test('finds what was noted, or says that it is gone', async () => {
+    const { dataDir, store } = await openFilledStore();
+    await store.close();
+    const { last } = JSON.parse((await runProgram(dataDir, 'verify', '--json')).stdout);
+    expect((await runProgram(dataDir, 'verify', '--noted', `3:${last.hash}`)).exitCode).toBe(0);
+    const gone = await runProgram(dataDir, 'verify', '--noted', `4:${last.hash}`);
+    expect(gone).toMatchObject({
+      exitCode: 1,
+      stdout: 'The ledger does not hold: entry 4 was noted, and the last one is 3.\n',
+    });
+    const wrong = await runProgram(dataDir, 'verify', '--noted', '3');
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain('expected the number of an entry, a colon and its hash');
   });
 
   test('says so where there is no database', async () => {

@@ -1,7 +1,9 @@
 /** Owns the command `tollgate verify`: its flags, what it says of the ledger, and that it fails where that does not hold. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { NotedEntry } from '../store/ledger-port.ts';
 import { databasePath } from '../store/sql/connection.ts';
+import { parseNoted } from './argument-parsers.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
 import { makeVisible, renderJsonLine } from './output.ts';
 import { prove, renderProblem } from './prove.ts';
@@ -14,12 +16,19 @@ export function register(program: Command, environment: CliEnvironment): void {
       'prove the ledger: order, hashes, sums, and each charge from usage and price; beside a server or without',
     )
     .argument('[file]', 'a database file, such as a backup; else the one of the data folder')
+    .option('--noted <entry:hash>', 'an entry that an earlier verify told: it must be there still', parseNoted)
     .option('--json', 'print JSON')
-    .action((file: string | undefined, flags: { json?: true }) => {
-      const { entries, calls, problem } = prove(file === undefined ? databasePath(environment.dataDir) : resolve(file));
-      if (flags.json) environment.stdout(renderJsonLine({ ok: problem === null, entries, calls, problem }));
-      else if (problem === null) environment.stdout(`The ledger holds: ${entries} entries, ${calls} settled calls.\n`);
-      else environment.stdout(`${makeVisible(renderProblem(problem))}\n`);
+    .action((file: string | undefined, flags: { noted?: NotedEntry; json?: true }) => {
+      const path = file === undefined ? databasePath(environment.dataDir) : resolve(file);
+      const { entries, calls, last, problem } = prove(path, flags.noted);
+      if (flags.json) environment.stdout(renderJsonLine({ ok: problem === null, entries, calls, last, problem }));
+      else if (problem !== null) environment.stdout(`${makeVisible(renderProblem(problem))}\n`);
+      else environment.stdout(`The ledger holds: ${entries} entries, ${calls} settled calls.\n${renderLast(last)}`);
       if (problem !== null) throw new CliFailure(1, '');
     });
+}
+
+/** What a cut at the end would leave no trace of is found by whoever noted this elsewhere. */
+function renderLast(last: NotedEntry | null): string {
+  return last === null ? '' : `Its last entry, to be noted in another place: --noted ${last.entry}:${last.hash}\n`;
 }

@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** By character code. */
+const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))));
 const PREFIX = 'tg_';
 const BODY_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
@@ -21,7 +23,14 @@ export function generateKeyText(): string {
  */
 export function hasKeyForm(text: string): boolean {
   if (text.length !== KEY_LENGTH || !KEY_FORM.test(text)) return false;
-  return text.slice(CHECKSUM_START) === renderChecksum(text.slice(PREFIX.length, CHECKSUM_START));
+  return readBase62(text, CHECKSUM_START) === Bun.hash.crc32(text.slice(PREFIX.length, CHECKSUM_START));
+}
+
+/** The number that the base62 digits from `start` on are. Made for each call: a comparison of texts takes three times as long. */
+function readBase62(text: string, start: number): number {
+  let value = 0;
+  for (let at = start; at < text.length; at++) value = value * 62 + (DIGITS[text.charCodeAt(at)] ?? 0);
+  return value;
 }
 
 /** A new identifier such as `key_8Zq0…`: a word, and 20 random base62 characters (119 bits, no secret). */

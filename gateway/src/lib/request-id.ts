@@ -2,7 +2,8 @@
 
 /** `req_` and the 32 hexadecimal digits of a UUIDv7, whose first 12 are the unix milliseconds. */
 export function newRequestId(): string {
-  return `req_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`;
+  const id = Bun.randomUUIDv7('hex');
+  return `req_${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}`;
 }
 
 /** No id made at `timeMs` (unix ms) or later sorts before this text. */

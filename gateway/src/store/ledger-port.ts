@@ -117,9 +117,17 @@ export interface Ledger {
   writable(): boolean;
 }
 
-/** The first thing that does not hold; null: all of it does. */
+/** An entry and its hash (64 hex digits), which stands for all entries up to it. */
+export interface NotedEntry {
+  readonly entry: number;
+  readonly hash: string;
+}
+
 export interface LedgerProof {
   readonly entries: number;
   readonly calls: number;
+  /** The last entry that was read; null: there is none. */
+  readonly last: NotedEntry | null;
+  /** The first thing that does not hold; null: all of it does. */
   readonly problem: { readonly entry: number | null; readonly message: string } | null;
 }

@@ -4,7 +4,8 @@ import type { UsageApart } from '../../generation/usage-apart.ts';
 import type { AttemptRecord, CallRecord } from '../ports.ts';
 import type { CallRecordRow } from './tables.ts';
 
-const COLUMNS = [
+/** In the order of the insert statement. */
+export const CALL_RECORD_COLUMNS = [
   'request_id',
   'at_ms',
   'account',
@@ -37,10 +38,10 @@ const COLUMNS = [
   'attempts',
 ] as const;
 
-export const INSERT_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
+export const INSERT_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')})`;
 
 /** The same for a call that holds nothing: keeps no row where the call of the last value has an open hold. */
-export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${COLUMNS.join(', ')}) SELECT ${COLUMNS.map(() => '?').join(', ')}
+export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}
   WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
 
 /** A record's values in the order of the insert statement, but for the last, its attempts. */
@@ -64,16 +65,16 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.workspace,
     record.key_id,
     record.key_name,
-    record.end_user,
-    record.session,
+    wellFormed(record.end_user),
+    wellFormed(record.session),
     record.protocol,
-    record.model,
-    record.served_model,
+    wellFormed(record.model),
+    wellFormed(record.served_model),
     record.provider,
     record.stream ? 1 : 0,
     record.status,
     record.error,
-    record.finish_reason,
+    wellFormed(record.finish_reason),
     usage.input,
     usage.cache_read,
     usage.cache_write_5m,
@@ -88,6 +89,16 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.duration_ms,
     usage.apart === undefined ? null : JSON.stringify(usage.apart),
   ];
+}
+
+/** The words of others, as the database would give them back: it knows no half of a surrogate pair. */
+function wellFormed(text: string | null): string | null {
+  return text === null ? null : text.toWellFormed();
+}
+
+/** What of a record is hashed with the entry that ends its call: every value as it lies in its row, so that it can be made from that again. */
+export function recordText(values: readonly (string | number | null)[], attempts: string): string {
+  return JSON.stringify(values) + attempts;
 }
 
 /** The last value of the insert statement, as JSON text. */

@@ -2,7 +2,13 @@
 import type { Database } from 'bun:sqlite';
 import { INSERT_AUDIT_ENTRY } from './audit-row.ts';
 import { endUnendedCall, type UnendedHold } from './call-draft-row.ts';
-import { callRecordValues, INSERT_CALL_RECORD, INSERT_UNHELD_CALL_RECORD, renderAttempts } from './call-record-row.ts';
+import {
+  callRecordValues,
+  INSERT_CALL_RECORD,
+  INSERT_UNHELD_CALL_RECORD,
+  recordText,
+  renderAttempts,
+} from './call-record-row.ts';
 import type { Reach } from './failpoints.ts';
 import type { LedgerBook } from './ledger-book.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';
@@ -87,7 +93,7 @@ export function createOperationKeeper(
       throw new CleanRefusal('conflict', `The call ${call_id} is held or settled already.`);
     }
     reach('after-hold-insert');
-    book.add({ ...transfer, ref: call_id, nth: 0, at_ms, note: null });
+    book.add({ ...transfer, ref: call_id, nth: 0, at_ms, note: null }, null);
   }
 
   function extend(call_id: string, nth: number, amountText: string, nowMs: number) {
@@ -102,7 +108,7 @@ export function createOperationKeeper(
       throw new CleanRefusal('conflict', `The hold of call ${call_id} is not at its extension ${nth}.`);
     }
     reach('after-extend');
-    book.add({ ...transfer, ref: call_id, nth, at_ms: nowMs, note: null });
+    book.add({ ...transfer, ref: call_id, nth, at_ms: nowMs, note: null }, null);
   }
 
   function settle(
@@ -122,8 +128,9 @@ export function createOperationKeeper(
     reach('after-release');
     const common = { ref: call_id, nth: 0, account, at_ms: nowMs, note: null };
     const borne = BigInt(absorbed);
-    if (borne > 0n) book.add({ ...common, kind: 'absorb', amount: borne, released: 0n });
-    book.add({ ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest });
+    if (borne > 0n) book.add({ ...common, kind: 'absorb', amount: borne, released: 0n }, null);
+    const end = { ...common, kind: amount > 0n ? 'post' : 'void', amount, released: rest } as const;
+    book.add(end, recordText(record, attempts));
     reach('after-post');
     insertRecord.run(...record, attempts);
     mark.noteRecord(call_id);
@@ -144,7 +151,7 @@ export function createOperationKeeper(
     }
     const folded = book.fold({ kind, account, amount, released: 0n });
     if (typeof folded === 'string') throw new CleanRefusal('refused', `The ${kind} was refused: ${folded}.`);
-    book.add({ kind, ref: id, nth: 0, account, amount, released: 0n, at_ms, note });
+    book.add({ kind, ref: id, nth: 0, account, amount, released: 0n, at_ms, note }, null);
     if (audit !== null) insertAudit.run(...audit);
     reach('after-movement');
   }

@@ -36,10 +36,11 @@ export interface LedgerBook {
   /** The balance after a transfer, or why it cannot be made. Changes nothing. @throws StoreFailure for an unknown account. */
   fold(transfer: Omit<Transfer, 'prepaid'>): Balance | string;
   /**
-   * Of a call's hold, extension or end the caller makes sure that it is added once. @throws StoreFailure `refused` where the
+   * Of a call's hold, extension or end the caller makes sure that it is added once. `record`: of an end that of the call, as
+   * `recordText`; null with every other entry. @throws StoreFailure `refused` where the
    * account does not bear it; the database's fault where a movement or an absorb is there already.
    */
-  add(entry: NewEntry): void;
+  add(entry: NewEntry, record: string | null): void;
   /** Writes balances and seals; the last thing before the commit. */
   finish(): void;
   /** After the commit. Without it the next `begin` looks where the chain stands on disk: a commit that failed may have come through. */
@@ -105,13 +106,13 @@ export function openLedgerBook(database: Database, epoch: number, chainStart: st
       const { prepaid, balance } = standingOf(transfer.account);
       return foldBalance(balance, { ...transfer, prepaid });
     },
-    add(given) {
+    add(given, record) {
       const { kind, ref, nth, account, amount, released, at_ms, note } = given;
       const { prepaid, balance } = standingOf(account);
       const entry = { seq: seq + 1, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note };
       const folded = foldBalance(balance, entry);
       if (typeof folded === 'string') throw new StoreFailure('refused', `The ledger refused a transfer: ${folded}.`);
-      const linked = hashEntryInto(hashBytes, hash, entry);
+      const linked = hashEntryInto(hashBytes, hash, entry, record);
       insertEntry.run(
         entry.seq,
         epoch,

@@ -35,15 +35,22 @@ export const NO_HASH = '0'.repeat(64);
 /** Entries between two seals. */
 export const SEAL_ENTRIES = 10_000;
 
-/** The hash of an entry: SHA-256 (64 hex digits) over the hash before it and the entry as a JSON list, amounts as decimal text. */
-export function hashEntry(prior: string, entry: LedgerEntry): string {
-  return sha256(prior + entryText(entry));
+/**
+ * The hash of an entry: SHA-256 (64 hex digits) over the hash before it and the entry as a JSON list, amounts as decimal text;
+ * and, where the entry ends a call, over the call's record (`recordText`), so that this cannot be changed either.
+ */
+export function hashEntry(prior: string, entry: LedgerEntry, record: string | null): string {
+  return sha256(hashedText(prior, entry, record));
 }
 
 /** As `hashEntry`, and writes the hash into the 32 bytes given too: half of the cost of reading them out of the digits again. */
-export function hashEntryInto(bytes: Buffer, prior: string, entry: LedgerEntry): string {
-  Bun.SHA256.hash(prior + entryText(entry), bytes);
+export function hashEntryInto(bytes: Buffer, prior: string, entry: LedgerEntry, record: string | null): string {
+  Bun.SHA256.hash(hashedText(prior, entry, record), bytes);
   return bytes.toString('hex');
+}
+
+function hashedText(prior: string, entry: LedgerEntry, record: string | null): string {
+  return prior + entryText(entry) + (record ?? '');
 }
 
 /** What of an entry is hashed. */

@@ -1,6 +1,7 @@
 /** Owns the proof that nothing in the ledger was changed, taken out or put in: numbers, epochs, hashes, seals. */
 import type { Database } from 'bun:sqlite';
 import { Disproof } from './disproof.ts';
+import { type EntryValues, entryOf, hashedRecordOf, hashOf, readLastWithout, SELECT_ENTRIES } from './entry-row.ts';
 import { hashEntry, type LedgerEntry, NO_HASH, sealEntries, sealEpoch } from './ledger-entry.ts';
 
 interface EpochRow {
@@ -16,8 +17,8 @@ interface SealRow {
 }
 
 export interface ChainProof {
-  /** Takes the next entry, as it stands, with the hash that it claims (64 hex digits). @throws Disproof */
-  take(entry: LedgerEntry, hash: string): void;
+  /** Takes the next entry, as it stands, with the hash that it claims (64 hex digits) and the record that is hashed with it. @throws Disproof */
+  take(entry: LedgerEntry, hash: string, record: string | null): void;
   /** After the last entry. @throws Disproof */
   finish(): void;
 }
@@ -56,16 +57,17 @@ export function proveChain(database: Database): ChainProof {
   }
 
   return {
-    take(entry, hash) {
+    take(entry, hash, record) {
       if (entry.seq !== seq + 1) throw new Disproof(seq + 1, `entry ${seq + 1} is missing; the next is ${entry.seq}`);
       seq = entry.seq;
       if (entry.epoch < epoch || entry.epoch > epochs.length) {
         throw new Disproof(seq, `it is of epoch ${entry.epoch}, in or before ${epoch} of ${epochs.length}`);
       }
       while (epoch < entry.epoch) enterEpoch(seq);
-      head = hashEntry(head, entry);
+      head = hashEntry(head, entry, record);
       if (head !== hash) {
-        throw new Disproof(seq, 'its hash does not follow from what it says and the hash before it');
+        const said = record === null ? 'what it says' : "what it says, its call's record";
+        throw new Disproof(seq, `its hash does not follow from ${said} and the hash before it`);
       }
       const seal = seals[sealsSeen];
       if (seal?.seq === seq) passSeal(seal);
@@ -78,49 +80,32 @@ export function proveChain(database: Database): ChainProof {
   };
 }
 
-interface StretchRow {
-  readonly seq: number;
-  readonly epoch: number;
-  readonly kind: LedgerEntry['kind'];
-  readonly ref: string;
-  readonly nth: number;
-  readonly account: string;
-  readonly prepaid: number;
-  readonly amount: string;
-  readonly released: string;
-  readonly at_ms: number;
-  readonly note: string | null;
-  readonly hash: string;
-}
-
 /**
  * The first entry from `firstSeq` to `lastSeq` that is missing or does not follow from what it says and the one before it;
  * null: all of them do. Takes the hash of the entry before `firstSeq` as it stands, and looks at no seals of entries.
  */
 export function proveStretch(database: Database, firstSeq: number, lastSeq: number): number | null {
   const rows = database
-    .query<StretchRow, [number, number]>(
-      `SELECT seq, epoch, kind, ref, nth, account, prepaid, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released,
-        at_ms, note, lower(hex(hash)) AS hash FROM ledger_entry WHERE seq >= ? AND seq <= ? ORDER BY seq`,
-    )
-    .all(firstSeq - 1, lastSeq);
+    .query<EntryValues, [number, number]>(`${SELECT_ENTRIES} WHERE seq >= ? AND seq <= ? ORDER BY seq`)
+    .values(firstSeq - 1, lastSeq) as unknown as EntryValues[];
+  const lastWithout = readLastWithout(database);
   const epochs = database
     .query<EpochRow, []>('SELECT id, started_at_ms, lower(hex(seal)) AS seal FROM ledger_epoch ORDER BY id')
     .all();
-  const before = rows[0]?.seq === firstSeq - 1 ? rows.shift() : undefined;
-  let head = before?.hash ?? NO_HASH;
-  let epoch = before?.epoch ?? 0;
+  const before = rows[0]?.[0] === firstSeq - 1 ? rows.shift() : undefined;
+  let head = before === undefined ? NO_HASH : hashOf(before);
+  let epoch = before?.[1] ?? 0;
   let seq = firstSeq;
-  for (const row of rows) {
-    if (row.seq !== seq || row.epoch < epoch) return seq;
-    for (; epoch < row.epoch; epoch++) {
+  for (const values of rows) {
+    const entry = entryOf(values);
+    if (entry.seq !== seq || entry.epoch < epoch) return seq;
+    for (; epoch < entry.epoch; epoch++) {
       const next = epochs[epoch];
       if (next?.id !== epoch + 1 || next.seal !== sealEpoch(head, next.id, next.started_at_ms)) return seq;
       head = next.seal;
     }
-    const { hash, prepaid, amount, released, ...rest } = row;
-    head = hashEntry(head, { ...rest, prepaid: prepaid === 1, amount: BigInt(amount), released: BigInt(released) });
-    if (head !== hash) return seq;
+    head = hashEntry(head, entry, hashedRecordOf(values, lastWithout));
+    if (head !== hashOf(values)) return seq;
     seq += 1;
   }
   return seq > lastSeq ? null : seq;

@@ -3,9 +3,10 @@ import { Database } from 'bun:sqlite';
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EntryKind, LedgerProof } from '../ledger-port.ts';
+import type { LedgerProof } from '../ledger-port.ts';
 import { heldCall, recompute, settledCall, usageOf } from '../testing/sample-call.ts';
 import { databasePath } from './connection.ts';
+import { type EntryValues, entryOf, hashedRecordOf, hashOf, SELECT_ENTRIES } from './entry-row.ts';
 import { hashEntry, SEAL_ENTRIES } from './ledger-entry.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove-ledger.ts';
@@ -59,7 +60,7 @@ function proofAfter(...statements: string[]): LedgerProof {
 }
 
 test('an untouched ledger holds', () => {
-  expect(proveLedger(original, recompute)).toEqual({ entries: 13, calls: 4, problem: null });
+  expect(proveLedger(original, recompute)).toMatchObject({ entries: 13, calls: 4, problem: null });
 });
 
 test('the database itself refuses to change or delete an entry, an epoch or a seal', () => {
@@ -104,6 +105,37 @@ test('a change of any byte of any entry is found, and told by the number of that
   expect(proveLedger(path, recompute).problem).toBeNull();
 }, 20_000);
 
+test('a change of any value of the record of a call that ended is found, and told by the number of its end', () => {
+  const { path, database } = openUnguarded();
+  const ends = database
+    .query<{ seq: number; ref: string }, []>("SELECT seq, ref FROM ledger_entry WHERE kind IN ('post', 'void')")
+    .all();
+  let changes = 0;
+  for (const { seq, ref } of ends) {
+    const record = database
+      .query<Record<string, string | number | null>, [string]>('SELECT * FROM call_record WHERE request_id = ?')
+      .get(ref);
+    for (const [column, value] of Object.entries(record ?? {})) {
+      const others = typeof value === 'string' ? tampered(value).slice(0, 3) : value === null ? [1, null] : [value + 1];
+      for (const changed of others.filter((other) => other !== value)) {
+        const set = `UPDATE call_record SET ${column} = ? WHERE request_id = ?`;
+        database.run(set, [changed as string | number, ref]);
+        const now = column === 'request_id' ? String(changed) : ref;
+        const { problem } = proveLedger(path, recompute);
+        if (problem?.entry !== seq) {
+          throw new Error(`${column} of ${ref} as ${changed}: found ${JSON.stringify(problem)}`);
+        }
+        database.run(set, [value, now]);
+        changes += 1;
+      }
+    }
+  }
+  database.close();
+  expect(ends).toHaveLength(4);
+  expect(changes).toBeGreaterThan(100);
+  expect(proveLedger(path, recompute).problem).toBeNull();
+}, 20_000);
+
 /** The value with one byte changed, for each of its bytes; for a number, its neighbours. */
 function tampered(value: string | number | Uint8Array | null | undefined): (string | number | Uint8Array)[] {
   if (typeof value === 'number') return [value + 1, value - 1];
@@ -143,7 +175,7 @@ describe('sound and tools in a record', () => {
   };
 
   test('are in the cost that is computed anew: 6 tokens at 2, 4 of sound at 8, 3 searches at 5', () => {
-    expect(proveLedger(path, recompute)).toEqual({ entries: 2, calls: 1, problem: null });
+    expect(proveLedger(path, recompute)).toMatchObject({ entries: 2, calls: 1, problem: null });
     expect(proofWith('{"audio_output":4,"server_tools":{"web_search":3}}')).toBeNull();
   });
 
@@ -267,28 +299,16 @@ describe('found as well is', () => {
 
 /** Computes the chain anew, as a forger who knows how would, within what the epochs' seals leave: the last epoch hangs loose. */
 function rehash(database: Database): void {
-  interface Row {
-    readonly seq: number;
-    readonly kind: EntryKind;
-    readonly ref: string;
-    readonly nth: number;
-    readonly account: string;
-    readonly prepaid: number;
-    readonly amount: number;
-    readonly released: number;
-    readonly at_ms: number;
-    readonly note: string | null;
-  }
   database.run('UPDATE ledger_entry SET epoch = 1');
   const epochs = database
     .query<{ seal: string }, []>('SELECT lower(hex(seal)) AS seal FROM ledger_epoch WHERE id = 1')
     .get();
   database.run('DELETE FROM ledger_epoch WHERE id > 1');
   let hash = epochs?.seal ?? '';
-  for (const row of database.query<Row, []>('SELECT * FROM ledger_entry ORDER BY seq').all()) {
-    const amounts = { amount: BigInt(row.amount), released: BigInt(row.released) };
-    hash = hashEntry(hash, { ...row, ...amounts, epoch: 1, prepaid: row.prepaid === 1 });
-    database.run('UPDATE ledger_entry SET hash = ? WHERE seq = ?', [Buffer.from(hash, 'hex'), row.seq]);
+  for (const values of database.query(`${SELECT_ENTRIES} ORDER BY seq`).values() as unknown as EntryValues[]) {
+    const entry = entryOf(values);
+    hash = hashEntry(hash, entry, hashedRecordOf(values, 0));
+    database.run('UPDATE ledger_entry SET hash = ? WHERE seq = ?', [Buffer.from(hash, 'hex'), entry.seq]);
   }
 }
 
@@ -303,7 +323,7 @@ test('seals are made as the ledger grows, and a change before the last one is fo
     ]),
   );
   await store.close();
-  expect(proveLedger(databasePath(dataDir), recompute)).toEqual({
+  expect(proveLedger(databasePath(dataDir), recompute)).toMatchObject({
     entries: 2 * calls.length,
     calls: calls.length,
     problem: null,
@@ -316,6 +336,77 @@ test('seals are made as the ledger grows, and a change before the last one is fo
   database.close();
   expect(proveLedger(databasePath(dataDir), recompute).problem?.entry).toBe(seals[0]?.seq ?? -1);
 }, 10_000);
+
+test('a call taken out at the end with all that follows from it is found by whoever noted its last entry', async () => {
+  const { path, database } = openUnguarded();
+  const before = proveLedger(path, recompute);
+  if (before.last === null) throw new Error('the ledger has no last entry');
+  expect(before.last.entry).toBe(13);
+  database.run('DELETE FROM ledger_entry WHERE seq = 13');
+  database.run('DELETE FROM open_hold');
+  database.run('UPDATE account_balance SET held = held - 60, available = available + 60');
+  database.close();
+  expect(proveLedger(path, recompute).problem).toBeNull();
+  expect(proveLedger(path, recompute, before.last).problem).toEqual({
+    entry: null,
+    message: 'entry 13 was noted, and the last one is 12',
+  });
+  expect(proveLedger(original, recompute, before.last).problem).toBeNull();
+  const other = { entry: 4, hash: before.last.hash };
+  expect(proveLedger(original, recompute, other).problem).toMatchObject({
+    entry: 4,
+    message: expect.stringContaining('noted was'),
+  });
+});
+
+test('what others wrote into a record is hashed as the database gives it back', async () => {
+  const dataDir = newFolder();
+  const store = await openStore({ dataDir });
+  const texts = ['half \ud83d', '\udc00\ud800', 'nul \0 within', '☂ "quoted" \\ \u2028', ''];
+  for (const [at, text] of texts.entries()) {
+    const changes = { model: text, served_model: text, end_user: text, session: text, finish_reason: text };
+    await store.ledger.hold(heldCall(`call-${at}`, 9n));
+    await store.ledger.settle(settledCall(`call-${at}`, { held: 9n, output: 2, changes }));
+    const { draft, amount } = heldCall(`lost-${at}`, 9n);
+    await store.ledger.hold({ draft: { ...draft, model: text, end_user: text }, amount });
+  }
+  await store.close();
+  const again = await openStore({ dataDir });
+  await again.close();
+  expect(again.recovered.voided).toBe(texts.length);
+  expect(proveLedger(databasePath(dataDir), recompute)).toMatchObject({ calls: 2 * texts.length, problem: null });
+});
+
+test('of calls that ended before their records were hashed only the entries are, of later ones both', async () => {
+  const dataDir = newFolder();
+  const settle = async (id: string) => {
+    const store = await openStore({ dataDir });
+    await store.ledger.hold(heldCall(id, 9n));
+    await store.ledger.settle(settledCall(id, { held: 9n, output: 2 }));
+    await store.close();
+  };
+  await settle('old');
+  const database = new Database(databasePath(dataDir), { strict: true });
+  for (const guard of ['ledger_entry_keeps', 'call_record_keeps']) database.run(`DROP TRIGGER ${guard}`);
+  const rename = (id: string) =>
+    database.run("UPDATE call_record SET key_name = key_name || '!' WHERE request_id = ?", [id]);
+  const proof = () => proveLedger(databasePath(dataDir), recompute).problem;
+  database.run("UPDATE meta SET value = CAST('2' AS BLOB) WHERE name = 'entries_without_records'");
+  const [hold, end] = database.query(`${SELECT_ENTRIES} ORDER BY seq`).values() as unknown as EntryValues[];
+  if (hold === undefined || end === undefined) throw new Error('the call has no entries');
+  const hash = hashEntry(hashOf(hold), entryOf(end), null);
+  database.run('UPDATE ledger_entry SET hash = ? WHERE seq = 2', [Buffer.from(hash, 'hex')]);
+  await settle('new');
+  expect(proof()).toBeNull();
+  rename('old');
+  expect(proof()).toBeNull();
+  rename('new');
+  expect(proof()).toEqual({
+    entry: 4,
+    message: "its hash does not follow from what it says, its call's record and the hash before it",
+  });
+  database.close();
+});
 
 test('records from before there was a ledger need no entries', async () => {
   const dataDir = newFolder();

@@ -5,72 +5,49 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import type { Usage } from '../../generation/usage.ts';
-import type { EntryKind, LedgerProof } from '../ledger-port.ts';
+import type { LedgerProof, NotedEntry } from '../ledger-port.ts';
 import { withKeptApart } from './call-record-row.ts';
 import { openReadConnection } from './connection.ts';
 import { Disproof } from './disproof.ts';
+import {
+  type EntryValues,
+  entryOf,
+  hashedRecordOf,
+  hashOf,
+  hasRecord,
+  type RecordColumn,
+  readLastWithout,
+  recordValue,
+  SELECT_ENTRIES,
+} from './entry-row.ts';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
-import type { LedgerEntry } from './ledger-entry.ts';
 import { requireCurrentSchema } from './migrate.ts';
 import { type CallsProof, type ChargedRecord, proveCalls, type RecomputeCost } from './prove-calls.ts';
 import { type ChainProof, proveChain } from './prove-chain.ts';
 import { proveBalances, proveOpenHolds, proveRecords } from './prove-tables.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
+type Counter = Exclude<keyof Usage, 'apart'>;
+
 /** Bounds what is in memory at once. */
 const PAGE_ENTRIES = 5_000;
 
-/** Amounts as text: beyond 2^53 a number would lose its last digits without a word. */
-const READ_ENTRIES = `SELECT seq, epoch, kind, ref, nth, e.account, prepaid, cast(amount AS TEXT), cast(released AS TEXT),
-    e.at_ms, note, lower(hex(hash)),
-    r.account, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, usage_source, price_version,
-    cast(cost_nano_usd AS TEXT), usage_apart
-  FROM ledger_entry e LEFT JOIN call_record r ON e.kind IN ('post', 'void') AND r.request_id = e.ref
-  WHERE seq > ? ORDER BY seq LIMIT ${PAGE_ENTRIES}`;
-
-type EntryValues = [
-  seq: number,
-  epoch: number,
-  kind: EntryKind,
-  ref: string,
-  nth: number,
-  account: string,
-  prepaid: number,
-  amount: string,
-  released: string,
-  at_ms: number,
-  note: string | null,
-  hash: string,
-  ...record: RecordValues | NoRecord,
-];
-type RecordValues = [
-  account: string,
-  input: number,
-  cache_read: number,
-  cache_write_5m: number,
-  cache_write_1h: number,
-  output: number,
-  reasoning: number,
-  usage_source: string,
-  price_version: string | null,
-  cost: string | null,
-  usage_apart: string | null,
-];
-type NoRecord = [account: null, ...null[]];
+const READ_ENTRIES = `${SELECT_ENTRIES} WHERE seq > ? ORDER BY seq LIMIT ${PAGE_ENTRIES}`;
 
 /**
  * Proves the ledger in a database file, beside its server or without one. Beside a server the write-ahead log cannot
- * shrink until it is done.
+ * shrink until it is done. `noted`: an entry as an earlier proof told it, which must be there still: of entries taken out at
+ * the end together with all that follows from them, nothing in the file itself could tell.
  *
  * @throws StoreFailure where the file cannot be read.
  */
-export function proveLedger(path: string, recompute: RecomputeCost): LedgerProof {
+export function proveLedger(path: string, recompute: RecomputeCost, noted: NotedEntry | null = null): LedgerProof {
   if (!existsSync(path)) throw new StoreFailure('foreign', `There is no database at ${path}.`);
   const database = openReadConnection(path);
   try {
     requireCurrentSchema(database);
     database.run('BEGIN');
-    return prove(database, recompute);
+    return prove(database, recompute, noted);
   } catch (fault) {
     throw nameSqliteFault(fault);
   } finally {
@@ -78,14 +55,22 @@ export function proveLedger(path: string, recompute: RecomputeCost): LedgerProof
   }
 }
 
-function prove(database: Database, recompute: RecomputeCost): LedgerProof {
+function prove(database: Database, recompute: RecomputeCost, noted: NotedEntry | null): LedgerProof {
   const chain = proveChain(database);
   const calls = proveCalls(recompute);
   const balances = new Map<string, Balance>();
-  let entries = 0;
+  const read = { entries: 0, last: null as NotedEntry | null };
   let problem: LedgerProof['problem'] = null;
   try {
-    entries = proveEntries(database, { chain, calls, balances });
+    for (const [entry, hash] of proveEntries(database, { chain, calls, balances })) {
+      read.entries += 1;
+      read.last = { entry, hash };
+      if (entry === noted?.entry && hash !== noted.hash)
+        throw new Disproof(entry, `its hash is ${hash}, noted was ${noted.hash}`);
+    }
+    if (noted !== null && noted.entry > (read.last?.entry ?? 0)) {
+      throw new Disproof(null, `entry ${noted.entry} was noted, and the last one is ${read.last?.entry ?? 0}`);
+    }
     chain.finish();
     proveBalances(database, balances);
     proveOpenHolds(database, calls.running);
@@ -94,66 +79,61 @@ function prove(database: Database, recompute: RecomputeCost): LedgerProof {
     if (!(fault instanceof Disproof)) throw fault;
     problem = { entry: fault.entry, message: fault.message };
   }
-  return { entries, calls: calls.counts.ended, problem };
+  return { ...read, calls: calls.counts.ended, problem };
 }
 
-function proveEntries(
+/** Number and hash of each entry, once it has been proved. */
+function* proveEntries(
   database: Database,
   { chain, calls, balances }: { chain: ChainProof; calls: CallsProof; balances: Map<string, Balance> },
-): number {
+): Generator<readonly [entry: number, hash: string]> {
   const read = database.prepare<EntryValues, [number]>(READ_ENTRIES);
+  const lastWithout = readLastWithout(database);
   let seq = 0;
-  let count = 0;
   try {
     for (let rows = read.values(seq); rows.length > 0; rows = read.values(seq)) {
-      for (const values of rows as EntryValues[]) {
+      for (const values of rows as unknown as EntryValues[]) {
         const entry = entryOf(values);
+        const mark = values[6];
+        if (mark !== 0 && mark !== 1)
+          throw new Disproof(entry.seq, `its mark of a prepaid account is ${mark}, expected 0 or 1`);
         seq = entry.seq;
-        chain.take(entry, values[11]);
+        const record = chargedOf(values);
+        // What is wrong with the end of a call is said by its own name before the hash over it is found to be wrong.
+        const ends = entry.kind === 'post' || entry.kind === 'void';
+        if (ends) calls.take(entry, record);
+        chain.take(entry, hashOf(values), hashedRecordOf(values, lastWithout));
         const folded = foldBalance(balances.get(entry.account) ?? EMPTY_BALANCE, entry);
         if (typeof folded === 'string') throw new Disproof(seq, folded);
         balances.set(entry.account, folded);
-        calls.take(entry, recordOf(values));
+        if (!ends) calls.take(entry, null);
+        yield [seq, hashOf(values)];
       }
-      count += rows.length;
     }
   } finally {
     // An open statement would keep the connection, and its view of the database, alive past its closing.
     read.finalize();
   }
-  return count;
 }
 
-function entryOf(values: EntryValues): LedgerEntry {
-  const [seq, epoch, kind, ref, nth, account, prepaid, amount, released, at_ms, note] = values;
-  if (prepaid !== 0 && prepaid !== 1)
-    throw new Disproof(seq, `its mark of a prepaid account is ${prepaid}, expected 0 or 1`);
-  return {
-    seq,
-    epoch,
-    kind,
-    ref,
-    nth,
-    account,
-    prepaid: prepaid === 1,
-    amount: BigInt(amount),
-    released: BigInt(released),
-    at_ms,
-    note,
+function chargedOf(values: EntryValues): ChargedRecord | null {
+  if (!hasRecord(values)) return null;
+  const count = (counter: Counter) => Number(recordValue(values, counter));
+  const usage = {
+    input: count('input'),
+    cache_read: count('cache_read'),
+    cache_write_5m: count('cache_write_5m'),
+    cache_write_1h: count('cache_write_1h'),
+    output: count('output'),
+    reasoning: count('reasoning'),
   };
-}
-
-function recordOf(values: EntryValues): ChargedRecord | null {
-  const record = values.slice(12) as RecordValues | NoRecord;
-  if (record[0] === null) return null;
-  const [account, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, source, version, cost, apart] =
-    record as RecordValues;
-  const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
+  const word = (column: RecordColumn) => recordValue(values, column) as string | null;
+  const cost = word('cost_nano_usd');
   return {
-    account,
-    usage: readApart(values[0], usage, apart),
-    usageSource: source,
-    priceVersion: version,
+    account: String(word('account')),
+    usage: readApart(values[0], usage, word('usage_apart')),
+    usageSource: String(word('usage_source')),
+    priceVersion: word('price_version'),
     cost: cost === null ? null : BigInt(cost),
   };
 }
