@@ -22,7 +22,7 @@ function far(store: LimitStore): LimitStore {
     seedBudget: async (binding, settled) => store.seedBudget(binding, settled),
     seedBalance: async (account, available) => store.seedBalance(account, available),
     forgetBudget: async (subject) => store.forgetBudget(subject),
-    capBudget: async (subject, amount) => store.capBudget(subject, amount),
+    capBudget: async (subject, amount, atMs) => store.capBudget(subject, amount, atMs),
     forgetBalance: async (account) => store.forgetBalance(account),
     readBudget: async (binding) => store.readBudget(binding),
     readUse: async (binding, nowMs) => store.readUse(binding, nowMs),

@@ -46,8 +46,9 @@ describe('a rate', () => {
     expect(debt.message).toContain('try again in 61 s');
     const never = refusalOf(refused({ kind: 'tokens', retryAfterMs: null }));
     expect([never.kind, never.details.retryAfterSeconds]).toEqual(['rate_out_of_reach', undefined]);
-    expect(never.message).toContain(
-      'this call alone is above the limit of 2 tokens per minute of this API key; shorten it',
+    // Tokens are taken by the estimate of the prompt: a lower maximum of output tokens would not help.
+    expect(never.message).toBe(
+      'the prompt of this call alone is above the limit of 2 tokens per minute of this API key; shorten it, or ask for a higher limit',
     );
     expect(FAILURE_KINDS.rate_out_of_reach).toEqual({ ...FAILURE_KINDS.rate_limited, shouldRetry: false });
   });

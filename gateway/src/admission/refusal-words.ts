@@ -56,7 +56,7 @@ function rateFailure(kind: keyof typeof LIMIT_WORDS, { subject, limit, retryAfte
   if (retryAfterMs === null) {
     return new CallFailure(
       'rate_out_of_reach',
-      `this call alone is above ${reached}; shorten it, lower its maximum of output tokens, or ask for a higher limit`,
+      `the prompt of this call alone is above ${reached}; shorten it, or ask for a higher limit`,
     );
   }
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));

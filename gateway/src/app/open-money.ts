@@ -74,7 +74,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       limits.forgetBudget(subject);
       store.prepareSpends();
     },
-    onNewAmount: (subject, amount) => limits.capBudget(subject, amount),
+    onNewAmount: (subject, amount) => limits.capBudget(subject, amount, Date.now()),
   });
   const seeds = createMoneySeeds(limits, {
     readSettled: (binding, exceptCalls) => store.readSpend(sinceMade(binding, directory), namesOfModel, exceptCalls),

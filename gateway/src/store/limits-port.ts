@@ -99,7 +99,8 @@ export const BUDGET_MARKS = [50, 80, 100] as const;
 export type BudgetMark = (typeof BUDGET_MARKS)[number];
 
 /**
- * A budget whose settled money has reached a mark; told once per window, and not of what was reached when it was seeded.
+ * A budget whose settled money has reached a mark; told once per window, and not of what was reached when it was seeded. Of
+ * another amount for the same window the marks above what is settled are told anew, and those that it newly lies below.
  * Of 100 it is told, too, once a call is refused for what is settled alone, with 80 settled: few budgets end on the nano.
  */
 export interface BudgetReached {
@@ -167,9 +168,9 @@ export interface LimitStore {
   forgetBudget(subject: Subject): void | Promise<void>;
   /**
    * The subject's rule has another amount for the same window: it binds the next extension of calls that run, too. Not of
-   * `ACCOUNT/*`, whose end users are bound by their next calls.
+   * `ACCOUNT/*`, whose end users are bound by their next calls. `atMs`: the present by the clock of windows, unix ms.
    */
-  capBudget(subject: Subject, amount: NanoUsd): void | Promise<void>;
+  capBudget(subject: Subject, amount: NanoUsd, atMs: number): void | Promise<void>;
   /** The account's mode has changed: its balance must be seeded anew before it admits. */
   forgetBalance(account: string): void | Promise<void>;
   /** Null: not seeded. */

@@ -43,7 +43,7 @@ export function currentWindow(windows: WindowState[], binding: BudgetBinding): W
   const found = findWindow(windows, binding);
   if (found !== undefined) {
     if (!found.known) return null;
-    found.cap = binding.caps.budget.amount;
+    capWindow(found, binding.caps.budget.amount);
     return found;
   }
   const { window } = binding.caps.budget;
@@ -104,6 +104,13 @@ export function forgetWindow(window: WindowState): void {
   window.known = false;
 }
 
+/** Its rule has another amount: marks that what is settled no longer reaches can be reached anew. */
+export function capWindow(window: WindowState, cap: bigint): void {
+  if (window.cap === cap) return;
+  window.cap = cap;
+  window.marks = Math.min(window.marks, marksReached(window));
+}
+
 /** A call that held `held` of it ended and was charged so much. */
 export function settleInWindow(window: WindowState, held: bigint, charged: bigint): void {
   window.held -= held;
@@ -125,12 +132,13 @@ export function newMarks(state: WindowState): readonly BudgetMark[] {
   return BUDGET_MARKS.slice(before, state.marks);
 }
 
-/** As `newMarks`, of a call that was refused: 100, where what is settled alone leaves no room for it. */
+/** As `newMarks`, of a call that was refused: 100, too, where what is settled alone leaves no room for it. */
 export function marksOfRefusal(state: WindowState, amount: bigint): readonly BudgetMark[] {
+  const reached = newMarks(state);
   const { settled, cap } = state;
-  if (state.marks !== BUDGET_MARKS.length - 1 || amount > cap || settled + amount <= cap) return [];
+  if (state.marks !== BUDGET_MARKS.length - 1 || amount > cap || settled + amount <= cap) return reached;
   state.marks = BUDGET_MARKS.length;
-  return [100];
+  return [...reached, 100];
 }
 
 function marksReached({ settled, cap }: WindowState): number {

@@ -15,6 +15,7 @@ import {
 } from '../limits-port.ts';
 import {
   beginWindow,
+  capWindow,
   findWindow,
   forgetWindow,
   hasBudget,
@@ -166,8 +167,11 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
     forgetBudget(subject) {
       for (const { windows } of meantBy(book, subject)) for (const window of windows) forgetWindow(window);
     },
-    capBudget(subject, amount) {
-      for (const window of book.find(subject)?.windows ?? []) window.cap = amount;
+    capBudget(subject, amount, atMs) {
+      for (const window of book.find(subject)?.windows ?? []) {
+        capWindow(window, amount);
+        if (window.known && (window.endMs === null || atMs < window.endMs)) tellMarks(window, newMarks(window));
+      }
     },
     forgetBalance(account) {
       const balance = balances.get(account);

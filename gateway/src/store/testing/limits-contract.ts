@@ -483,4 +483,71 @@ function alerts(create: CreateStore): void {
     expect(await marksOf(85n, [101n])).toEqual([]);
     expect(await marksOf(60n, [41n])).toEqual([]);
   });
+
+  describe('of another amount', () => {
+    const DAY = { startMs: START_MS, endMs: START_MS + 86_400_000 };
+
+    /** A key's daily budget of 100 that has settled so much; `told` is what it tells from then on, with its amount. */
+    async function openSpent(spent: bigint) {
+      const told: [number, bigint][] = [];
+      const store = create({
+        leaseMs: LEASE_MS,
+        onBudgetReached: ({ mark, amount }) => void told.push([mark, amount]),
+      });
+      const of = (amount: bigint) => bind({ budget: { window: 'day', amount } }, {}, DAY);
+      let calls = 0;
+      const spend = async (charge: bigint, amount: bigint) => {
+        const id = `${calls++}`;
+        const decision = await store.acquire(claim(id, [of(amount)], { amount: charge }), START_MS);
+        if (decision.kind === 'admitted') await store.release(id, charge, 0, START_MS);
+      };
+      await store.seedBudget(of(100n), 0n);
+      await spend(spent, 100n);
+      told.length = 0;
+      const cap = (amount: bigint, atMs = START_MS) => store.capBudget(of(amount).subject, amount, atMs);
+      return { told, spend, cap };
+    }
+
+    test('a raised budget tells again what is not yet reached of it', async () => {
+      const { told, spend, cap } = await openSpent(100n);
+      await cap(200n);
+      await spend(10n, 200n);
+      expect(told).toEqual([]);
+      await spend(90n, 200n);
+      expect(told).toEqual([
+        [80, 200n],
+        [100, 200n],
+      ]);
+    });
+
+    test('a lowered budget tells at once, and once, what is reached by it', async () => {
+      const { told, spend, cap } = await openSpent(60n);
+      await cap(70n);
+      expect(told).toEqual([[80, 70n]]);
+      await spend(1n, 70n);
+      await cap(60n);
+      expect(told).toEqual([
+        [80, 70n],
+        [100, 60n],
+      ]);
+    });
+
+    test('a window that has ended tells nothing any more', async () => {
+      const { told, cap } = await openSpent(60n);
+      await cap(10n, DAY.endMs);
+      expect(told).toEqual([]);
+    });
+
+    test('that comes with a call, as an end user’s does, is told of when the call ends or is refused', async () => {
+      const raised = await openSpent(100n);
+      await raised.spend(60n, 200n);
+      expect(raised.told).toEqual([[80, 200n]]);
+      const lowered = await openSpent(60n);
+      await lowered.spend(1n, 60n);
+      expect(lowered.told).toEqual([
+        [80, 60n],
+        [100, 60n],
+      ]);
+    });
+  });
 }

@@ -137,10 +137,10 @@ export function lastCentContract(open: () => LimitStore): void {
     const budget = bind(totalOf(10n));
     await store.seedBudget(budget, 0n);
     await store.acquire(claim('a', [budget], { amount: 6n }), START_MS);
-    await store.capBudget(budget.subject, 7n);
+    await store.capBudget(budget.subject, 7n, START_MS);
     expect(await store.extend('a', 2n, START_MS)).toBe(false);
     expect(await store.extendUpTo('a', 2n, START_MS)).toBe(1n);
-    await store.capBudget(budget.subject, 20n);
+    await store.capBudget(budget.subject, 20n, START_MS);
     expect(await store.extend('a', 13n, START_MS)).toBe(true);
     expect(await store.readBudget(budget)).toEqual({ settled: 0n, held: 20n });
   });
