@@ -61,12 +61,13 @@ const PRICED_MAX = 100_000;
  * read ahead.
  */
 export async function openMoney({ store, directory, log, callMsMax, namesOfModel }: MoneyParts): Promise<Money> {
-  const limits = createMemoryLimits({
+  const settings = {
     get leaseMs() {
       return callMsMax() + LEASE_MARGIN_MS;
     },
-    onBudgetReached: (reached) => tell(log, reached),
-  });
+    onBudgetReached: (reached: BudgetReached) => tell(log, reached),
+  };
+  const [limits, counting] = [createMemoryLimits(settings), createMemoryLimits(settings)];
   const stored = await store.policies.readLimitRules();
   const rules = createLimitRules(stored, {
     // Read when it first binds: calls that run now without it may have ended by then, and be counted.
@@ -96,13 +97,15 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
   let closed = false;
   const drift = new DriftWatch({ counter: createPromptCounter(), tell: (found) => tellDrift(log, found) });
   const sweeping = setInterval(() => {
-    const lost = limits.sweep(steadyNowMs());
+    const nowMs = steadyNowMs();
+    const lost = limits.sweep(nowMs) + counting.sweep(nowMs);
     if (lost > 0) log.error({ lost }, 'calls were never ended: what they held of their limits was given back');
   }, SWEEP_MS);
   return {
     desk: {
       ledger: store.ledger,
       limits: { store: limits, seeds },
+      counting: { store: counting, seeds },
       rules,
       ratio: new LearntRatio(),
       drift,

@@ -11,6 +11,7 @@ import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import { holdCall } from './hold-call.ts';
+import { holdCount } from './hold-count.ts';
 import { replayOrBegin } from './idempotency.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
 import { planCall, planFold } from './plan-call.ts';
@@ -54,8 +55,10 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     call.route = route;
     if (!countOnly && gate.desk.drift.takes(call.requestId, facts.mediaParts)) call.sampledBody = body.bytes;
     const routed = { call, gate, protocol, route, outline };
-    if (countOnly && !route.upstream.protocols.includes(protocol.name))
-      return countReply(call, await countTokens(routed));
+    if (countOnly) {
+      await holdCount(routed);
+      if (!route.upstream.protocols.includes(protocol.name)) return countReply(call, await countTokens(routed));
+    }
     const planned = planCall(routed);
     const sending = planned instanceof Promise ? await planned : planned;
     call.dropped = sending.dropped;

@@ -28,6 +28,7 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
   const desk: MoneyDesk = {
     ledger,
     limits: { store, seeds },
+    counting: { store, seeds },
     rules: createLimitRules(caps),
     ratio: new LearntRatio(),
     drift: new DriftWatch({ counter: { count: () => false, close: () => undefined }, tell: () => undefined }),

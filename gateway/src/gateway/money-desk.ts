@@ -10,6 +10,8 @@ import type { OddUsageLog } from './odd-usage.ts';
 export interface MoneyDesk {
   readonly ledger: Ledger;
   readonly limits: Limits;
+  /** Of counts of tokens, in buckets of their own. No money binds them: nothing is ever seeded. */
+  readonly counting: Limits;
   readonly rules: LimitRules;
   readonly ratio: LearntRatio;
   readonly oddUsage: OddUsageLog;

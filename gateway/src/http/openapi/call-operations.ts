@@ -6,7 +6,7 @@ import {
   errorResponses,
   MESSAGES_ERROR_STATUSES,
 } from './error-responses.ts';
-import { answerHeaders, CALL_HEADERS, limitHeaders } from './response-headers.ts';
+import { answerHeaders, CALL_HEADERS, COUNT_LIMIT_HEADERS, limitHeaders } from './response-headers.ts';
 import { type OpenapiPart, refTo, words } from './schema-parts.ts';
 
 const VERSIONS = ['2023-06-01', '2026-10-21'];
@@ -87,16 +87,18 @@ export const CALL_PATHS: OpenapiPart = {
     post: {
       operationId: 'countMessageTokens',
       summary: 'Count the tokens of a message',
+      description:
+        'Costs nothing: no budget, no balance and no limit of tokens binds it. Requests per minute and calls at once do, counted apart from those of calls.',
       tags: ['calls'],
       parameters: VERSION_HEADERS,
       requestBody: jsonBody('CountTokensRequest'),
       responses: {
         200: {
           description: 'The count.',
-          headers: CALL_HEADERS,
+          headers: { ...CALL_HEADERS, ...COUNT_LIMIT_HEADERS },
           content: { 'application/json': { schema: refTo('CountTokensResult') } },
         },
-        ...errorResponses(COUNT_ERROR_STATUSES, 'MessagesError'),
+        ...errorResponses(COUNT_ERROR_STATUSES, 'MessagesError', COUNT_LIMIT_HEADERS),
       },
     },
   },

@@ -97,6 +97,11 @@ export function limitHeaders(protocol: ProtocolName): OpenapiPart {
   return pick(...Object.keys(LIMIT_HEADERS[protocol]));
 }
 
+/** What limits leave, on every answer to a count of tokens: those of requests alone bind it. */
+export const COUNT_LIMIT_HEADERS: OpenapiPart = pick(
+  ...Object.keys(LIMIT_HEADERS.messages).filter((name) => name.includes('-requests-')),
+);
+
 /** On every answer of a model, which may be stored. */
 export function answerHeaders(protocol: ProtocolName): OpenapiPart {
   return {

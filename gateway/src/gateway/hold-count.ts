@@ -1,0 +1,39 @@
+/**
+ * Owns the admission of a count of tokens: requests per minute and calls at once, as many as calls have and apart from theirs.
+ * No money and no limit of tokens binds it, for it costs nothing.
+ */
+import { admitCall } from '../admission/admission.ts';
+import { refusalOf } from '../admission/refusal-words.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
+import type { BindingCaps } from '../store/limits-port.ts';
+import { masked } from './draft-record.ts';
+import type { RoutedCall } from './plan-call.ts';
+
+/** Takes what the count needs until the call is released. Throws CallFailure where it may not have it; then nothing is taken. */
+export async function holdCount({ call, gate, route }: RoutedCall): Promise<void> {
+  const { principal, facts } = call;
+  if (principal === null || facts === null)
+    throw new Error('a count holds nothing before its caller is known and it was read');
+  const { desk } = gate;
+  const { keyId, workspaceId, account } = principal;
+  const endUser = masked(facts.endUser);
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
+  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs).map(ofCounts);
+  const claim = { callId: call.requestId, subjects, arrivedMs: call.atMs, binding };
+  const admitted = await admitCall(
+    desk.counting,
+    { ...claim, prepaidAccount: null, tokens: 0, amount: 0n },
+    steadyNowMs(),
+  );
+  if (admitted.kind === 'refused') {
+    call.standing = admitted.standing;
+    throw refusalOf(admitted.refusal);
+  }
+  const { admission } = admitted;
+  call.standing = admission.standing;
+  call.held.push(() => void admission.releaseUnlessSettled(steadyNowMs()));
+}
+
+function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
+  return { ...binding, caps: { ...caps, tokensPerMinute: null, budget: null } };
+}
