@@ -10,6 +10,7 @@ import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
 import { createPromptCounter } from '../gateway/prompt-counter.ts';
 import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
+import { createKeyUsageReader } from '../http/key-usage.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
@@ -41,7 +42,7 @@ export interface Money {
 }
 
 export interface MoneyParts {
-  readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend' | 'prepareSpends'>;
+  readonly store: Pick<Store, 'ledger' | 'policies' | 'readSpend' | 'prepareSpends' | 'usage'>;
   readonly directory: Pick<KeyDirectory, 'accounts' | 'keys' | 'workspaces'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
   /** The longest that a call may run, as configured now. Asked for each call. */
@@ -120,8 +121,9 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
         seed: async (budgets) => void (await Promise.all(budgets.map((binding) => seeds.seedBudget(binding)))),
         limits,
         ledger: store.ledger,
+        readUsage: createKeyUsageReader(store.usage, Date.now),
       },
-      Date.now,
+      { nowMs: Date.now, steadyNowMs },
     ),
     credit: (account, amount) => limits.credit(account, amount),
     bindAccount({ id, mode }) {

@@ -5,7 +5,7 @@ import { createKeyDirectory } from '../identity/key-directory.ts';
 import { generateKeyText } from '../identity/key-format.ts';
 import { createKeyHasher } from '../identity/key-hash.ts';
 import { Secret } from '../lib/secret.ts';
-import type { BindingCaps, BudgetState, Caps } from '../store/limits-port.ts';
+import type { BindingCaps, BudgetState, Caps, CapsUse } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey } from '../store/ports.ts';
 import { showKey } from './key-endpoint.ts';
@@ -27,6 +27,10 @@ const OF_ACCOUNT: BindingCaps = {
   windowStartMs: 0,
   windowEndMs: null,
 };
+
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const STEADY_MS = 5_000;
+const UNUSED: CapsUse = { requests: null, tokens: null, running: null };
 
 interface Changes {
   readonly key?: Partial<StoredKey>;
@@ -85,12 +89,13 @@ async function ask({
   const standings = createKeyStandingReader(
     {
       bindingCapsOf: () => [],
-      limits: { readBudget: () => ({ settled: 0n, held: 0n }) },
+      limits: { readBudget: () => ({ settled: 0n, held: 0n }), readUse: () => UNUSED },
       seed: async () => undefined,
       ledger: { readBalances: async () => [] },
+      readUsage: async () => null,
       ...sources,
     },
-    () => 1,
+    { nowMs: () => NOW_MS, steadyNowMs: () => STEADY_MS },
   );
   const request = new Request('http://gw/v1/key', { headers: headers ?? { authorization: `Bearer ${KEY_TEXT}` } });
   const response = await showKey(
@@ -130,12 +135,17 @@ describe('GET /v1/key', () => {
       strict: true,
       holds: 'adaptive',
       expires_at: '2100-01-01T00:00:00.000Z',
+      usage: null,
       limits: [],
     });
     for (const secret of [KEY_TEXT, hashKey(KEY_TEXT), 'last']) expect(text).not.toContain(secret);
   });
 
-  test('tells the limits that bind it, and what their budgets have left, to the last digit', async () => {
+  test('tells the limits that bind it, what of them is used and what they have left, to the last digit', async () => {
+    const uses = new Map<BindingCaps, CapsUse>([
+      [OF_KEY, { ...UNUSED, requests: { used: 59, wholeAtMs: STEADY_MS + 59_000 } }],
+      [OF_ACCOUNT, { ...UNUSED, tokens: { used: 7, wholeAtMs: STEADY_MS + 84_000 }, running: 1 }],
+    ]);
     const states = new Map<BindingCaps, BudgetState>([
       [OF_KEY, { settled: 9_007_199_254_740_990n, held: 2n }],
       [OF_ACCOUNT, { settled: 6n, held: 1n }],
@@ -143,7 +153,10 @@ describe('GET /v1/key', () => {
     const { body } = await ask({
       sources: {
         bindingCapsOf: () => [OF_KEY, OF_ACCOUNT],
-        limits: { readBudget: (binding) => states.get(binding) ?? null },
+        limits: {
+          readBudget: (binding) => states.get(binding) ?? null,
+          readUse: (binding, nowMs) => (nowMs === STEADY_MS ? (uses.get(binding) ?? UNUSED) : UNUSED),
+        },
       },
     });
     expect(body.limits).toEqual([
@@ -153,6 +166,9 @@ describe('GET /v1/key', () => {
         rpm: 60,
         tpm: null,
         concurrency: null,
+        requests: { used: 59, remaining: 1, resets_at: '2026-11-20T12:00:59.000Z' },
+        tokens: null,
+        calls: null,
         budget: {
           window: 'day',
           amount_nano_usd: '9007199254740993',
@@ -169,6 +185,9 @@ describe('GET /v1/key', () => {
         rpm: null,
         tpm: 5,
         concurrency: 2,
+        requests: null,
+        tokens: { used: 7, remaining: 0, resets_at: '2026-11-20T12:01:24.000Z' },
+        calls: { running: 1, remaining: 1 },
         budget: {
           window: 'total',
           amount_nano_usd: '5',
@@ -197,8 +216,33 @@ describe('GET /v1/key', () => {
     };
     await ask({ sources: { bindingCapsOf } });
     expect(asked).toEqual([
-      [{ keyId: 'key_1', workspaceId: 'default', accountId: 'default', endUser: null, models: [] }, 1],
+      [{ keyId: 'key_1', workspaceId: 'default', accountId: 'default', endUser: null, models: [] }, NOW_MS],
     ]);
+  });
+
+  test('tells what it has used today and this month', async () => {
+    const none = {
+      requests: 0,
+      input: 0,
+      cache_read: 0,
+      cache_write_5m: 0,
+      cache_write_1h: 0,
+      output: 0,
+      reasoning: 0,
+    };
+    const today = { ...none, requests: 2, input: 30, output: 5, reasoning: 1 };
+    const { body } = await ask({
+      sources: {
+        readUsage: async () => ({
+          day: { sinceMs: OF_KEY.windowStartMs, sums: { ...today, cost: 9_007_199_254_740_993n } },
+          month: { sinceMs: Date.UTC(2026, 10), sums: { ...today, cost: 9_007_199_254_740_994n } },
+        }),
+      },
+    });
+    expect(body.usage).toEqual({
+      day: { starts_at: '2026-11-20T00:00:00.000Z', ...today, cost_nano_usd: '9007199254740993' },
+      month: { starts_at: '2026-11-01T00:00:00.000Z', ...today, cost_nano_usd: '9007199254740994' },
+    });
   });
 
   test('a prepaid account has its balance shown', async () => {
@@ -216,7 +260,10 @@ describe('GET /v1/key', () => {
     const { body } = await ask({
       sources: {
         bindingCapsOf: () => [OF_KEY],
-        limits: { readBudget: (binding) => (seeded.includes(binding) ? { settled: 3n, held: 0n } : null) },
+        limits: {
+          readBudget: (binding) => (seeded.includes(binding) ? { settled: 3n, held: 0n } : null),
+          readUse: () => UNUSED,
+        },
         seed: async (budgets) => void seeded.push(...budgets),
       },
     });
@@ -225,8 +272,11 @@ describe('GET /v1/key', () => {
 
   test('what cannot be read is our fault, and the operator is told', async () => {
     for (const sources of [
-      { bindingCapsOf: () => [OF_KEY], limits: { readBudget: () => null } },
-      { bindingCapsOf: () => [OF_KEY], limits: { readBudget: () => Promise.reject(new Error('away')) } },
+      { bindingCapsOf: () => [OF_KEY], limits: { readBudget: () => null, readUse: () => UNUSED } },
+      {
+        bindingCapsOf: () => [OF_KEY],
+        limits: { readBudget: () => Promise.reject(new Error('away')), readUse: () => UNUSED },
+      },
     ]) {
       const { status, body, faults } = await ask({ sources });
       expect([status, body.error.code, faults.length]).toEqual([503, 'internal_error', 1]);

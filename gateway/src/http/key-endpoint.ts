@@ -1,13 +1,14 @@
-/** Owns `GET /v1/key`: what the calling key may do, which limits bind it, and what its budgets have left. Contract, 3. */
+/** Owns `GET /v1/key`: what the calling key may do and has used, which limits bind it, and what they have left. Contract, 3. */
 import type { Defaults } from '../config/config.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Gate } from '../gateway/gate.ts';
 import { allowAddress, identify } from '../gateway/identify.ts';
 import { readCredential } from '../gateway/read-credential.ts';
 import type { Principal } from '../identity/principal.ts';
-import type { BindingCaps, BudgetState } from '../store/limits-port.ts';
+import type { BindingCaps, BudgetState, CapsUse } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
-import type { KeyStanding, ReadKeyStanding } from './key-standing.ts';
+import type { KeyStanding, ReadKeyStanding, RuleStanding } from './key-standing.ts';
+import type { KeyUsage } from './key-usage.ts';
 import { replyFailure, replyJson } from './reply-json.ts';
 
 const PATH = '/v1/key';
@@ -46,7 +47,7 @@ function renderKey(
   key: StoredKey,
   { account, holds }: Principal,
   defaults: Pick<Defaults, 'holds'>,
-  { rules, available }: KeyStanding,
+  { rules, available, usage }: KeyStanding,
 ): object {
   return {
     object: 'key',
@@ -61,20 +62,51 @@ function renderKey(
     strict: key.strict,
     holds: holds ?? defaults.holds,
     expires_at: renderTime(key.expiresAtMs),
-    limits: rules.map(({ binding, budget }) => renderLimit(binding, budget)),
+    usage: usage === null ? null : { day: renderUsage(usage.day), month: renderUsage(usage.month) },
+    limits: rules.map(renderLimit),
   };
 }
 
-function renderLimit(binding: BindingCaps, state: BudgetState | null): object {
+function renderUsage({ sinceMs, sums }: KeyUsage['day']): object {
+  const { requests, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, cost } = sums;
+  return {
+    starts_at: renderTime(sinceMs),
+    requests,
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output,
+    reasoning,
+    cost_nano_usd: cost.toString(),
+  };
+}
+
+function renderLimit({ binding, use, budget }: RuleStanding): object {
   const { subject, caps } = binding;
+  const { running } = use;
   return {
     of: subject.kind,
     id: subject.id,
     rpm: caps.requestsPerMinute,
     tpm: caps.tokensPerMinute,
     concurrency: caps.concurrency,
-    budget: caps.budget === null || state === null ? null : renderBudget(binding, caps.budget, state),
+    requests: renderRate(caps.requestsPerMinute, use.requests),
+    tokens: renderRate(caps.tokensPerMinute, use.tokens),
+    calls:
+      caps.concurrency === null || running === null ? null : { running, remaining: left(caps.concurrency, running) },
+    budget: caps.budget === null || budget === null ? null : renderBudget(binding, caps.budget, budget),
   };
+}
+
+function renderRate(limit: number | null, use: CapsUse['requests']): object | null {
+  if (limit === null || use === null) return null;
+  return { used: use.used, remaining: left(limit, use.used), resets_at: renderTime(use.wholeAtMs) };
+}
+
+/** More may be used than a limit has: it was lowered, or what a call took was more than its estimate. */
+function left(limit: number, used: number): number {
+  return Math.max(0, limit - used);
 }
 
 function renderBudget(

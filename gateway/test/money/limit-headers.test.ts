@@ -1,7 +1,7 @@
 /** Shows what a limit tells its caller, exactly: headers of contract 8 on both formats, `retry-after`, whether to try again. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Pair, startPair } from '../harness/start-pair.ts';
-import { post, type Side } from '../http-contract/calls.ts';
+import { get, post, type Side } from '../http-contract/calls.ts';
 import { expectRefusal } from '../http-contract/expect-refusal.ts';
 import { moneyConfig, moneyOf, newCustomer, newPrepaid, topUp, verified } from './money-rig.ts';
 
@@ -145,6 +145,30 @@ for (const side of SIDES) {
     });
   });
 }
+
+test('GET /v1/key tells what is used and what is left', async () => {
+  const own = async ({ key }: { readonly key: string }) =>
+    (await get({ url: pair.gateway.url, key }, '/v1/key')).json() as Promise<Record<string, unknown>>;
+  const none = { requests: 0, input: 0, output: 0, cost_nano_usd: '0' };
+  const unlimited = await newCustomer(pair.gateway);
+  expect(await own(unlimited)).toMatchObject({ usage: { day: none, month: none }, limits: [] });
+  const customer = await newCustomer(pair.gateway, { key: { rpm: 2, tpm: 1_000, concurrency: 3 } });
+  for (const side of SIDES) await (await ask(side, customer)).text();
+  const used = { requests: 2, input: 22, output: 10, cost_nano_usd: '72000' };
+  const { usage, limits } = await own(customer);
+  expect(usage).toMatchObject({ day: used, month: used });
+  expect(limits).toMatchObject([
+    {
+      rpm: 2,
+      requests: { used: 2, remaining: 0, resets_at: expect.any(String) },
+      tokens: { used: expect.any(Number), remaining: expect.any(Number) },
+      calls: { running: 0, remaining: 3 },
+      budget: null,
+    },
+  ]);
+  await (await ask('chat', customer)).text();
+  expect((await own(customer)).usage).toMatchObject({ day: { ...used, requests: 3 } });
+});
 
 test('the ledger proves all of it', async () => {
   await verified(pair);

@@ -45,7 +45,7 @@ export const READ_PATHS: OpenapiPart = {
   '/v1/key': {
     get: {
       operationId: 'getKey',
-      summary: 'What the calling key may do, its limits, and what its budgets have left',
+      summary: 'What the calling key may do and has used, its limits, and what they have left',
       tags: ['keys'],
       responses: {
         200: json('The key.', refTo('Key'), V1_HEADERS),
