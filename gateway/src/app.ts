@@ -129,6 +129,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...createLinkMakers(store.people, Date.now),
         served: () => ({ console: gate.settings.config.server.console, baseUrl: baseUrl() }),
       },
+      modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
       nowMs: Date.now,
     });
     const limits = () => gate.settings.config.limits;

@@ -47,6 +47,7 @@ async function startServer(dataDir: string) {
     credit: (account, amount) => void credits.push({ account, amount }),
     bindAccount: () => undefined,
     links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
+    modelNames: () => null,
     nowMs: Date.now,
   });
   const socket = serveControl(dataDir, control);

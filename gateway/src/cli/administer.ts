@@ -11,12 +11,16 @@ import { acquireDataLock } from '../store/sql/data-lock.ts';
 import { loadMasterKey } from '../store/sql/master-key.ts';
 import { openStore } from '../store/sql/open-store.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
+import { findModelNames } from './find-model-names.ts';
 
 const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 50;
 
 /** Without a server no call runs that a change could bind. */
 const NOBODY_IS_BOUND = () => undefined;
+
+const UNCHECKED =
+  'No server runs, and no configuration file that can be read from here names the providers: whether a model of this name is served was not checked.\n';
 
 /**
  * Runs an administrative command and answers with its result. `lockWaitMs` bounds the wait for another command, or for
@@ -85,6 +89,11 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       limits,
       credit: NOBODY_IS_BOUND,
       bindAccount: NOBODY_IS_BOUND,
+      async modelNames() {
+        const found = findModelNames(await store.providers.readProviders());
+        if (found === null) environment.stderr(UNCHECKED);
+        return found;
+      },
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       nowMs: () => environment.nowMs(),
     });

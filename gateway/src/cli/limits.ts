@@ -2,10 +2,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../control/command.ts';
-import { viewRule } from '../control/views.ts';
+import { callControl } from '../control/control-client.ts';
+import { viewRules } from '../control/views.ts';
 import { administer } from './administer.ts';
 import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
-import type { CliEnvironment } from './cli-environment.ts';
+import { type CliEnvironment, CliFailure } from './cli-environment.ts';
+import { findModelNames } from './find-model-names.ts';
 import { renderJsonLine, renderTable } from './output.ts';
 import { capsView, renderCaps } from './render-caps.ts';
 import { withReading } from './with-reading.ts';
@@ -18,7 +20,13 @@ interface SetFlags extends CapFlags {
   readonly json?: true;
 }
 
-const ruleView = z.object({ kind: z.string(), id: z.string(), account: z.string().nullable(), ...capsView });
+const ruleView = z.object({
+  kind: z.string(),
+  id: z.string(),
+  account: z.string().nullable(),
+  binds: z.boolean().nullish(),
+  ...capsView,
+});
 
 /** Adds `limits` and its commands to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -29,12 +37,7 @@ export function register(program: Command, environment: CliEnvironment): void {
     .description('show all limits, those of keys too')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: { json?: true }) => {
-      const rules = await withReading(environment, (reading) => reading.readLimitRules());
-      print(
-        environment,
-        rules.map(({ subject, caps }) => viewRule(subject, caps)),
-        flags.json === true,
-      );
+      print(environment, await listRules(environment), flags.json === true);
     });
 
   const set = limits
@@ -58,6 +61,20 @@ export function register(program: Command, environment: CliEnvironment): void {
     });
 }
 
+/** As the running server tells them, which knows what it serves; else as they are kept. */
+async function listRules(environment: CliEnvironment): Promise<readonly Json[]> {
+  const reply = await callControl(environment.dataDir, 'limits.list', {}).catch((fault: unknown) => {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  });
+  if (reply === 'no-server') {
+    return withReading(environment, async (reading) =>
+      viewRules(await reading.readLimitRules(), findModelNames(await reading.readProviders())),
+    );
+  }
+  if (!reply.ok) throw new CliFailure(1, reply.message);
+  return z.array(z.json()).parse(reply.result);
+}
+
 function print(environment: CliEnvironment, views: readonly Json[], asJson: boolean): void {
   environment.stdout(asJson ? views.map(renderJsonLine).join('') : renderRules(views));
 }
@@ -66,6 +83,11 @@ function renderRules(views: readonly Json[]): string {
   if (views.length === 0) return 'There are no limits. Set some: tollgate limits set --help\n';
   const rows = views
     .map((view) => ruleView.parse(view))
-    .map((rule) => [rule.kind.replace('_', ' '), rule.id, rule.account ?? '-', renderCaps(rule)]);
+    .map((rule) => [
+      rule.kind.replace('_', ' '),
+      rule.id,
+      rule.account ?? '-',
+      rule.binds === false ? `${renderCaps(rule)}; binds nothing: no such model is served` : renderCaps(rule),
+    ]);
   return renderTable(['OF', 'ID', 'ACCOUNT', 'LIMITS'], rows);
 }

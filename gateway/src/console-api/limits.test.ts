@@ -135,6 +135,33 @@ test('what cannot be limited is refused in words', async () => {
   }
 });
 
+test('a model that is not served cannot be limited; a rule that it left is shown as not binding and can be taken away', async () => {
+  const typo = await rig.ask(HOUSE, 'PUT /accounts/default/limits/model/othr', { caps: NO_CAPS });
+  expect([typo.status, typo.json.error]).toMatchObject([
+    404,
+    { member: 'subject', message: expect.stringContaining('did you mean "other"?') },
+  ]);
+  const nodesOfModels = async () => {
+    const { nodes } = (await rig.ask(HOUSE, 'GET /accounts/default/limits')).json;
+    return nodes
+      .filter((node: { subject: { kind: string } }) => node.subject.kind === 'model')
+      .map((node: { name: string; binds: boolean }) => [node.name, node.binds]);
+  };
+  for (const model of ['other', 'm-alias']) await rig.run('limits.set', { model, rpm: 1 });
+  const { settings } = rig.gate;
+  const routes = new Map([...settings.routes].filter(([name]) => name !== 'other'));
+  Object.assign(rig.gate, { settings: { ...settings, routes } });
+  expect((await nodesOfModels()).sort()).toEqual([
+    ['m-alias', true],
+    ['other', false],
+  ]);
+  for (const model of ['other', 'm-alias']) {
+    const taken = await rig.ask(HOUSE, `PUT /accounts/default/limits/model/${model}`, { caps: NO_CAPS });
+    expect([model, taken.status]).toEqual([model, 200]);
+  }
+  expect(await nodesOfModels()).toEqual([]);
+});
+
 test('the simulator says what the line then does, and takes nothing', async () => {
   const perMinute = fc.option(fc.integer({ min: 1, max: 4 }), { nil: null });
   const caps = fc.record({

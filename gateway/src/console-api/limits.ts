@@ -1,4 +1,5 @@
 /** Owns the routes about limits: every rule of an account with what it has left, changing one, and what a call would meet. */
+import { chooseNearName } from '../config/near-name.ts';
 import { explainCall } from '../gateway/explain-call.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { type BindingCaps, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
@@ -104,6 +105,7 @@ async function showPlaces(parts: PolicyParts, account: string, places: readonly 
         name: place.name,
         parent: place.parent,
         caps: showCaps(place.caps),
+        binds: place.subject.kind !== 'model' || parts.gate.settings.routes.has(place.subject.id),
         gauges: binding === undefined ? [] : await readGauges(parts, binding, states, nowMs),
       };
     }),
@@ -161,6 +163,8 @@ function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject
       'a model’s limits bind all accounts together, and need the permission house.write; ask whoever runs this gateway',
     );
   }
+  // A rule outlives its model, and must be taken away then; one of a further name may come from the command line.
+  if (gate.desk.rules.get(subject) !== null) return subject;
   const route = gate.settings.routes.get(id);
   if (route !== undefined && route.model !== id) {
     throw new ConsoleFailure(
@@ -172,11 +176,14 @@ function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject
       },
     );
   }
-  // A rule outlives its model, and must be taken away then.
-  if (route !== undefined || gate.desk.rules.get(subject) !== null) return subject;
-  throw new ConsoleFailure('not_found', 'no model of this name is served; see the list of models', {
-    page: '/app/models',
-  });
+  if (route !== undefined) return subject;
+  const near = chooseNearName(id, [...gate.settings.routes.keys()]);
+  const found = `found ${JSON.stringify(maskKeys(id))}, expected the name of a model that is served`;
+  throw new ConsoleFailure(
+    'not_found',
+    `subject: ${found}; ${near === null ? 'see the list of models' : `did you mean ${JSON.stringify(near)}?`}`,
+    { member: 'subject', page: '/app/models' },
+  );
 }
 
 function subjectArguments({ account }: Tenancy, subject: Subject): object {

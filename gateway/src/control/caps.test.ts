@@ -117,12 +117,31 @@ describe('limits.set', () => {
     ] as const) {
       expect(await rig.run('limits.set', { ...given, ...ALL })).toEqual({ ...shown, ...SHOWN });
       expect(rig.inForce.get(place)).toEqual(KEPT as never);
-      expect(await rig.run('limits.list')).toContainEqual({ ...shown, ...SHOWN });
+      expect(await rig.run('limits.list')).toContainEqual({ ...shown, ...SHOWN, binds: true });
       expect(await rig.run('limits.set', { ...given, rpm: null, tpm: null })).toMatchObject({ ...shown, rpm: null });
       expect(await rig.run('limits.set', { ...given, concurrency: null, budget_usd: null })).toMatchObject(NONE);
       expect(rig.inForce.has(place)).toBe(false);
     }
     expect(await rig.run('limits.list')).toEqual([] as never);
+  });
+
+  test('refuses a model that is not served, with the nearest name; a rule that there is can be changed and taken away', async () => {
+    for (const [model, words] of [
+      [
+        'lab/qwen:23b',
+        'There is no model called "lab/qwen:23b" here, which a limit could bind. Did you mean "lab/qwen:32b"?',
+      ],
+      ['gone', 'There is no model called "gone" here, which a limit could bind. Name one that is served'],
+    ] as const) {
+      const refused = await rig.refusal('limits.set', { model, rpm: 1 });
+      expect([refused.kind, refused.message]).toEqual(['failed', expect.stringContaining(words)]);
+    }
+    await rig.run('limits.set', { model: 'm', rpm: 1 });
+    rig.models = [];
+    expect(await rig.run('limits.list')).toMatchObject([{ kind: 'model', id: 'm', binds: false }]);
+    await rig.run('limits.set', { model: 'm', rpm: 2 });
+    await rig.run('limits.set', { model: 'm', rpm: null });
+    expect(rig.inForce.size).toBe(0);
   });
 
   test('changes the same rule as the commands of its subject', async () => {

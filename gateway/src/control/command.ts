@@ -29,6 +29,12 @@ export interface ConsoleLinks {
   readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
 }
 
+/** The public names of models, aliases too, and where they are so: words after "there is no model". */
+export interface ModelNames {
+  readonly names: readonly string[];
+  readonly place: string;
+}
+
 /** What commands work on: first what is on disk, then what is in memory. */
 export interface ControlContext {
   readonly policies: PolicyBook;
@@ -40,6 +46,8 @@ export interface ControlContext {
   /** Told of an account that is new or changed, once that is durable and before its keys are bound by it. */
   bindAccount(account: StoredAccount): void | Promise<void>;
   readonly links: ConsoleLinks;
+  /** The models that are served; null: it is not known here, and none is refused for its name. */
+  modelNames(): ModelNames | null | Promise<ModelNames | null>;
   /** The present, unix ms. */
   nowMs(): number;
 }

@@ -1,5 +1,7 @@
 /** Owns the commands about limit rules of any subject but a key, whose caps are set with the key. */
 import { z } from 'zod';
+import { chooseNearName } from '../config/near-name.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
 import { type Caps, endUserSubject, type Subject } from '../store/limits-port.ts';
 import { endUserName, givenId, modelName } from './arguments.ts';
 import { auditChange } from './audit-entry.ts';
@@ -8,10 +10,10 @@ import { CommandFailure, type CommandRun, type ControlCommand, type ControlConte
 import { findAccount, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
 import { chooseRuleChange } from './rule-change.ts';
-import { viewRule } from './views.ts';
+import { viewRule, viewRules } from './views.ts';
 
-const list = defineCommand(z.strictObject({}), async ({ policies }) =>
-  (await policies.readLimitRules()).map(({ subject, caps }) => viewRule(subject, caps)),
+const list = defineCommand(z.strictObject({}), async ({ policies, modelNames }) =>
+  viewRules(await policies.readLimitRules(), await modelNames()),
 );
 
 /** Exactly one subject; an account beside an end user says whose end user it is. */
@@ -38,6 +40,8 @@ const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments 
   }
   const subject = findSubject(context, given);
   const before = context.limits.get(subject);
+  // A rule that there is outlives its model, and can be changed and taken away.
+  if (subject.kind === 'model' && before === null) await requireModel(context, subject.id);
   const { changes, caps } = chooseRuleChange(context, subject, given);
   await keepAndBind(context, changes, auditRule(context, subject, { before, after: caps }));
   return viewRule(subject, caps);
@@ -79,6 +83,20 @@ function findSubject(context: ControlContext, { account, workspace, end_user, mo
   if (model !== undefined) return { kind: 'model', id: model };
   const payer = findAccount(context, account ?? 'default').id;
   return end_user === undefined ? { kind: 'account', id: payer } : endUserSubject(payer, end_user);
+}
+
+/** @throws CommandFailure where it is known which models are served, and this is none of them. */
+async function requireModel({ modelNames }: ControlContext, model: string): Promise<void> {
+  const known = await modelNames();
+  if (known === null || known.names.includes(model)) return;
+  const near = chooseNearName(model, known.names);
+  throw new CommandFailure(
+    `There is no model called ${JSON.stringify(maskKeys(model))} ${known.place}, which a limit could bind. ${
+      near === null
+        ? 'Name one that is served, by any of its names: GET /v1/models lists them.'
+        : `Did you mean "${near}"?`
+    }`,
+  );
 }
 
 export const LIMIT_COMMANDS: readonly (readonly [name: string, command: ControlCommand])[] = [

@@ -7,7 +7,7 @@ import type { AccountBalance, Movement } from '../store/ledger-port.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
-import type { Json } from './command.ts';
+import type { Json, ModelNames } from './command.ts';
 
 type View = { readonly [member: string]: Json };
 
@@ -91,6 +91,18 @@ export function viewRule(subject: Subject, caps: Caps | null): View {
     account: slash === -1 ? null : subject.id.slice(0, slash),
     ...viewCaps(caps),
   };
+}
+
+/** Rules as shown, with whether each binds anything: not that of a model which is not served. `binds` null: it is not known here. */
+export function viewRules(
+  rules: readonly { readonly subject: Subject; readonly caps: Caps }[],
+  models: ModelNames | null,
+): View[] {
+  const served = models === null ? null : new Set(models.names);
+  return rules.map(({ subject, caps }) => ({
+    ...viewRule(subject, caps),
+    binds: subject.kind !== 'model' || (served === null ? null : served.has(subject.id)),
+  }));
 }
 
 function viewCaps(caps: Caps | null): View {

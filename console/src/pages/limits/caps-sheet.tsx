@@ -143,6 +143,6 @@ function subjectLead(kind: LimitNode['subject']['kind']): string {
     case 'end_user':
       return 'Of one person behind the application, whichever key calls for him.';
     case 'model':
-      return 'Of all calls of one model in this account.';
+      return 'Of all calls of one model, whichever account they are of.';
   }
 }

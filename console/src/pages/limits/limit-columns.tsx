@@ -4,6 +4,7 @@ import { shortNumber } from '../../lib/numbers.ts';
 import type { Gauge } from '../../policy/caps-words.ts';
 import { subjectWord } from '../../policy/caps-words.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
 import { type LimitNode, type LimitRow, subjectKey } from './limit-tree.ts';
@@ -94,7 +95,12 @@ export const RULE_COLUMNS: readonly Column<LimitNode>[] = [
     id: 'subject',
     head: 'Rule of',
     sortBy: ({ name }) => name,
-    cell: ({ subject }) => <code className="font-medium">{subject.id}</code>,
+    cell: ({ subject, binds }) => (
+      <span className="flex flex-wrap items-center gap-2">
+        <code className="font-medium">{subject.id}</code>
+        {!binds && <Badge tone="attention">binds nothing: not served</Badge>}
+      </span>
+    ),
   },
   ...gaugeColumns<LimitNode>((node) => node),
 ];

@@ -9,7 +9,7 @@ function node(
   parent: string | null,
   rpm: number | null = null,
 ): LimitNode {
-  return { subject: { kind, id }, name: id, parent, caps: { ...NO_CAPS, rpm }, gauges: [] };
+  return { subject: { kind, id }, name: id, parent, caps: { ...NO_CAPS, rpm }, binds: true, gauges: [] };
 }
 // The account and a workspace of it have the same id, as they do at first.
 const NODES = [

@@ -27,6 +27,8 @@ const node = z.object({
   /** The subject above; null: the account itself, models and end users. */
   parent: id.nullable(),
   caps,
+  /** False: of a model that is not served; its rule binds nothing. */
+  binds: z.boolean(),
   gauges: z.array(gauge),
 });
 

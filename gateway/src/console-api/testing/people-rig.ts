@@ -84,6 +84,7 @@ export async function openPeopleRig(
     credit: () => undefined,
     bindAccount: () => undefined,
     links: { ...createLinkMakers(store.people, () => rig.nowMs), served: () => null },
+    modelNames: () => null,
     nowMs: () => rig.nowMs,
   });
   const { config } = loadConfig({ cwd: dataDir, environment: {}, file: undefined });

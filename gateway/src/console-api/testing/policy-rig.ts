@@ -81,6 +81,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     credit: money.credit,
     bindAccount: money.bindAccount,
     links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
+    modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
     nowMs: () => rig.nowMs,
   });
   const faults: string[] = [];

@@ -20,6 +20,8 @@ export interface ControlRig {
   readonly putRules: string[];
   readonly credits: { readonly account: string; readonly amount: bigint }[];
   readonly boundAccounts: StoredAccount[];
+  /** The models that are served. */
+  models: readonly string[];
   /** Whoever asks. */
   by: ChangedBy;
   /** The present; commands read it. */
@@ -55,6 +57,7 @@ export function createControlRig(): ControlRig {
     credits,
     boundAccounts,
     by: BY_COMMAND_LINE,
+    models: ['m', 'lab/qwen:32b'],
     nowMs: 1_790_000_000_000,
     control: createControl({
       policies: disk.policies,
@@ -71,6 +74,7 @@ export function createControlRig(): ControlRig {
       credit: (account, amount) => void credits.push({ account, amount }),
       bindAccount: (account) => void boundAccounts.push(account),
       links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
+      modelNames: () => ({ names: rig.models, place: 'here' }),
       nowMs: () => rig.nowMs,
     }),
     async run(name, given = {}) {

@@ -3,15 +3,21 @@ import { existsSync } from 'node:fs';
 import type { Ledger } from '../ledger-port.ts';
 import type { PolicyReader } from '../policy-port.ts';
 import type { CallReader } from '../ports.ts';
+import type { ProviderBook } from '../provider-port.ts';
 import { readBalances } from './account-balances.ts';
 import { createCallReader } from './call-reader.ts';
 import { databasePath, openReadConnection } from './connection.ts';
 import { requireCurrentSchema } from './migrate.ts';
 import { createPolicyBookReader } from './policy-book.ts';
+import { readProviders } from './provider-book.ts';
 import { createQueries } from './sqlite-dialect.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
-export interface StoreReading extends CallReader, PolicyReader, Pick<Ledger, 'readBalances'> {
+export interface StoreReading
+  extends CallReader,
+    PolicyReader,
+    Pick<Ledger, 'readBalances'>,
+    Pick<ProviderBook, 'readProviders'> {
   close(): void;
 }
 
@@ -40,6 +46,7 @@ export function openReading(dataDir: string): StoreReading {
     ...createCallReader(queries),
     ...createPolicyBookReader(queries),
     readBalances: (account) => readBalances(queries, account ?? null),
+    readProviders: () => readProviders(queries),
     close: () => database.close(),
   };
 }

@@ -49,10 +49,7 @@ type PriceRow = Omit<ProviderTables['model_price'], 'seq'>;
 export function createProviderBook(all: Kysely<Tables>, writer: Pick<Writer, 'write'>): ProviderBook {
   const queries = all.withTables<ProviderTables>();
   return {
-    async readProviders() {
-      const found = queries.selectFrom('provider_entry').selectAll().orderBy('created_at_ms').orderBy('name');
-      return (await found.execute()).map(providerOfRow);
-    },
+    readProviders: () => readProviders(all),
     async readTests() {
       return (await queries.selectFrom('provider_test').selectAll().execute()).map(testOfRow);
     },
@@ -79,6 +76,13 @@ export function createProviderBook(all: Kysely<Tables>, writer: Pick<Writer, 'wr
     addPrice: (price) =>
       writer.write([changingOne(queries.insertInto('model_price').values(rowOfPrice(price)).compile())]),
   };
+}
+
+/** The providers in the order in which they were entered. */
+export async function readProviders(all: Kysely<Tables>): Promise<readonly StoredProvider[]> {
+  const queries = all.withTables<ProviderTables>();
+  const found = queries.selectFrom('provider_entry').selectAll().orderBy('created_at_ms').orderBy('name');
+  return (await found.execute()).map(providerOfRow);
 }
 
 function changingOne({ sql, parameters }: CompiledQuery): WriteStatement {
