@@ -171,6 +171,27 @@ test('a budget that reaches a mark is told of, in dollars', async () => {
   expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark} % ${spent}`));
 });
 
+test('a budget whose amount is changed tells its marks by the new one', async () => {
+  const opened = await open();
+  const settle = async (amount: bigint) => {
+    const admission = await ask(opened, amount, 'house');
+    if (typeof admission === 'string') throw new Error(admission);
+    await admission.settle(amount, 0, Date.now());
+  };
+  const marks = () =>
+    opened.told.splice(0).map((line) => /reached (\d+) %.*"budget_usd":"([^"]+)"/.exec(line)?.slice(1));
+  const give = (amount: bigint) => opened.desk.rules.put(MODEL, { ...NO_CAPS, budget: { window: 'total', amount } });
+  await settle(30n);
+  expect(marks().map((mark) => mark?.[0])).toEqual(['50', '80', '100']);
+  give(100n);
+  await settle(29n);
+  expect(marks()).toEqual([]);
+  await settle(1n);
+  expect(marks()).toEqual([['80', '0.0000001']]);
+  give(80n);
+  expect(marks()).toEqual([['100', '0.00000008']]);
+});
+
 test('a price with a mark-up is one object for all calls, and without one the price itself', async () => {
   const { desk } = await open();
   const price = parseConfigPrice({ input: '1', output: '2' });
