@@ -38,6 +38,14 @@ describe('the usage of an answer', () => {
     expect(tallied(usage)).toMatchObject({ cache_write_5m: 0, cache_write_1h: 3, reasoning: 2 });
   });
 
+  test('has the split of what was written where no total is named', () => {
+    const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 };
+    const usage = { input_tokens: 1, output_tokens: 2, cache_creation };
+    expect(tallied(usage)).toMatchObject({ cache_write_5m: 100, cache_write_1h: 300 });
+    expect(tallied({ ...usage, cache_creation_input_tokens: null })).toMatchObject({ cache_write_5m: 100 });
+    expect(tallied({ ...usage, cache_creation_input_tokens: 500 })).toMatchObject({ cache_write_5m: 200 });
+  });
+
   test.each([
     [{ output_tokens: 1 }],
     [{ input_tokens: 1 }],
@@ -79,6 +87,15 @@ describe('the usage of a stream', () => {
     const late = { input_tokens: null, output_tokens: 30, cache_read_input_tokens: null };
     expect(tallied(start, { output_tokens: 10 }, late)).toMatchObject({ input: 50, output: 30, cache_read: 8 });
     expect(tallied(start, { input_tokens: 60, output_tokens: 2 })).toMatchObject({ input: 60, output: 2 });
+  });
+
+  test('has a total of what was written that is later than its split judged by none', () => {
+    const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 };
+    const start = { input_tokens: 5, output_tokens: 1, cache_creation_input_tokens: 7, cache_creation };
+    const told = toldUsageOf(
+      [start, { output_tokens: 9, cache_creation_input_tokens: 20 }].reduce(tallyUsage, EMPTY_TALLY),
+    );
+    expect(told).toMatchObject({ usage: { cache_write_5m: 16, cache_write_1h: 4 }, flags: [] });
   });
 
   test('holds no more once a counter was invalid', () => {
@@ -126,6 +143,7 @@ describe('iterations', () => {
 describe('what is odd about the usage', () => {
   const main = { input_tokens: 10, output_tokens: 20 };
   const iteration = { type: 'message', input_tokens: 10, output_tokens: 20, cache_read_input_tokens: 5 };
+  const split = { cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 } };
 
   test.each([
     ['nothing', main, []],
@@ -133,8 +151,17 @@ describe('what is odd about the usage', () => {
     ['more thinking than output', { ...main, output_tokens_details: { thinking_tokens: 21 } }, ['reasoning']],
     [
       'more written for an hour than written',
-      { ...main, cache_creation: { ephemeral_1h_input_tokens: 1 } },
+      { ...main, cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 1 } },
       ['cached'],
+    ],
+    ['less written than its split', { ...main, cache_creation_input_tokens: 399, ...split }, ['sum']],
+    ['as much written as its split', { ...main, cache_creation_input_tokens: 400, ...split }, []],
+    ['more written than its split', { ...main, cache_creation_input_tokens: 500, ...split }, ['sum']],
+    ['a split alone', { ...main, ...split }, []],
+    [
+      'a part of the split alone',
+      { ...main, cache_creation_input_tokens: 500, cache_creation: { ephemeral_1h_input_tokens: 300 } },
+      [],
     ],
     ['totals that leave out an iteration', { ...main, iterations: [iteration, iteration] }, []],
     ['more input than all iterations', { ...main, input_tokens: 21, iterations: [iteration, iteration] }, ['sum']],

@@ -9,7 +9,10 @@ export interface UsageTally {
   readonly input: number | null;
   readonly output: number | null;
   readonly cache_read: number;
-  readonly cache_write: number;
+  /** All that was written; null: the split alone says it. */
+  readonly cache_write: number | null;
+  /** Null: of the last total that was named, nobody said it. */
+  readonly cache_write_5m: number | null;
   readonly cache_write_1h: number;
   readonly reasoning: number;
   /** The sum over `iterations` where the answer took several; it replaces the totals, which leave some of them out. */
@@ -24,7 +27,8 @@ export const EMPTY_TALLY: UsageTally = {
   input: null,
   output: null,
   cache_read: 0,
-  cache_write: 0,
+  cache_write: null,
+  cache_write_5m: null,
   cache_write_1h: 0,
   reasoning: 0,
   iterated: null,
@@ -38,12 +42,15 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
   if (usage === null) return tally;
   const input = asCount(usage.input_tokens);
   const output = asCount(usage.output_tokens);
+  const written = asCount(usage.cache_creation_input_tokens);
   const split = asObject(usage.cache_creation);
+  const isTotalNew = typeof written === 'number';
   return {
     input: typeof input === 'number' ? input : tally.input,
     output: typeof output === 'number' ? output : tally.output,
     cache_read: counter(usage.cache_read_input_tokens, tally.cache_read),
-    cache_write: counter(usage.cache_creation_input_tokens, tally.cache_write),
+    cache_write: isTotalNew ? written : tally.cache_write,
+    cache_write_5m: counter(split?.ephemeral_5m_input_tokens, isTotalNew ? null : tally.cache_write_5m),
     cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
     reasoning: counter(asObject(usage.output_tokens_details)?.thinking_tokens, tally.reasoning),
     iterated: sumIterations(usage.iterations) ?? tally.iterated,
@@ -57,16 +64,21 @@ export function usageOf(tally: UsageTally): Usage | null {
   if (tally.invalid || tally.input === null || tally.output === null) return null;
   if (tally.iterated !== null)
     return withTools({ ...tally.iterated, reasoning: Math.min(tally.reasoning, tally.iterated.output) }, tally);
-  const cache_write_1h = Math.min(tally.cache_write_1h, tally.cache_write);
+  const written = writtenIn(tally);
+  const cache_write_1h = Math.min(tally.cache_write_1h, written);
   const counters = {
     input: tally.input,
     cache_read: tally.cache_read,
-    cache_write_5m: tally.cache_write - cache_write_1h,
+    cache_write_5m: written - cache_write_1h,
     cache_write_1h,
     output: tally.output,
     reasoning: Math.min(tally.reasoning, tally.output),
   };
   return withTools(counters, tally);
+}
+
+function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: UsageTally): number {
+  return cache_write ?? (cache_write_5m ?? 0) + cache_write_1h;
 }
 
 function withTools(counters: Usage, { tools }: UsageTally): Usage {
@@ -86,20 +98,20 @@ export function toldUsageOf(tally: UsageTally): ToldUsage | null {
   return usage === null ? null : { usage, flags: flagsOf(tally, usage) };
 }
 
-function flagsOf(
-  { input, output, cache_read, cache_write, cache_write_1h, reasoning, iterated }: UsageTally,
-  usage: Usage,
-) {
+function flagsOf(tally: UsageTally, usage: Usage): readonly UsageFlag[] {
+  const { input, output, cache_read, cache_write_5m, cache_write_1h, reasoning, iterated } = tally;
   let flags: readonly UsageFlag[] = NO_FLAGS;
+  const written = writtenIn(tally);
   // Totals may leave out what some iterations used; they cannot have more than all of them.
   const exceeds =
     iterated !== null &&
     ((input ?? 0) > iterated.input ||
       (output ?? 0) > iterated.output ||
       cache_read > iterated.cache_read ||
-      cache_write > iterated.cache_write_5m + iterated.cache_write_1h);
-  if (exceeds) flags = [...flags, 'sum'];
-  if (cache_write_1h > cache_write) flags = [...flags, 'cached'];
+      written > iterated.cache_write_5m + iterated.cache_write_1h);
+  const isSplitOff = cache_write_5m !== null && cache_write_5m + cache_write_1h !== written;
+  if (exceeds || isSplitOff) flags = [...flags, 'sum'];
+  if (cache_write_1h > written) flags = [...flags, 'cached'];
   if (reasoning > usage.output) flags = [...flags, 'reasoning'];
   return flags;
 }
@@ -132,7 +144,7 @@ function withoutIterations(iteration: JsonObject | null): JsonObject {
   return { ...iteration, iterations: null };
 }
 
-function counter(value: unknown, before: number): number {
+function counter<Before extends number | null>(value: unknown, before: Before): number | Before {
   const count = asCount(value);
   return typeof count === 'number' ? count : before;
 }
