@@ -9,7 +9,7 @@ its key. The record of the call has the same: \`usage\`, and \`usage_source\`, w
 export const ENDINGS: { readonly [ending in CallEnding]: string } = {
   complete: 'The answer is complete, and the provider said what it used.',
   complete_without_usage:
-    'The answer is complete, and the provider said nothing of its usage, or nothing that can be right.',
+    'The answer is complete, and the provider said nothing of its usage at its end, or nothing that can be right.',
   not_dispatched: 'Nothing was sent to a provider: the call was refused, or the caller left before.',
   caller_left: 'The caller left, or took nothing for too long, after the call was sent.',
   failed_without_output: 'The provider refused the call, failed, or ran out of time before any output.',
@@ -25,7 +25,7 @@ export const CHARGES = {
   usage: 'its usage',
   so_far: 'the input, and the output that came from the provider until it was stopped',
   checkpoint: 'what had been noted last',
-  count: 'what Tollgate counts itself',
+  count: 'the input, by the provider where it told it, and the output as Tollgate counts it',
   nothing: 'nothing',
 } as const;
 
@@ -34,7 +34,7 @@ export const SOURCES: { readonly [source in UsageSource]: string } = {
   partial:
     "the provider's numbers as far as they came, of the output never less than what came; Tollgate's own count where it gave none",
   counted:
-    "Tollgate's own count: the bytes of the prompt ÷ 4, those of the output by what its model's tokens were found to measure",
+    "Tollgate's own count: the bytes of the prompt ÷ 4 (where a stream told of its prompt before its end, the provider's number), those of the output by what its model's tokens were found to measure",
   checkpoint: 'the numbers that were noted last while the answer ran',
   void: 'no numbers: nothing is charged',
   cache: 'no numbers: an earlier call has them',

@@ -21,7 +21,7 @@ const SILENT: EndedCall = { ...WHOLE, produced: false, usage: null, usageSoFar: 
 
 const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
   ['a whole answer with usage', WHOLE, 'complete', FINAL, 'upstream'],
-  ['a whole answer without usage', CUT, 'complete_without_usage', COUNTED, 'counted'],
+  ['a whole answer that told its input and no end', CUT, 'complete_without_usage', MORE_CAME, 'counted'],
   ['a whole answer that never told any', { ...CUT, usageSoFar: null }, 'complete_without_usage', COUNTED, 'counted'],
   [
     'the caller left before dispatch',

@@ -4,7 +4,7 @@
  */
 import { type Usage, type UsageSource, ZERO_USAGE } from '../generation/usage.ts';
 
-/** `usage`: upstream's final numbers. `so_far`: the input and what came of the output. */
+/** `usage`: upstream's final numbers. `so_far`: the input and what came of the output; `count`: the same, of a whole answer. */
 type Charged = 'usage' | 'so_far' | 'checkpoint' | 'count' | 'nothing';
 
 /** Who bears what the usage costs. */
@@ -49,7 +49,7 @@ export interface EndedCall {
   readonly dispatched: boolean;
   /** Some output came from upstream. */
   readonly produced: boolean;
-  /** Upstream's final numbers; null: missing or invalid. */
+  /** Upstream's final numbers; null: missing or invalid, or more of the answer came after them. */
   readonly usage: Usage | null;
   /** Upstream's numbers as far as they came, or of a crashed call its last checkpoint's. */
   readonly usageSoFar: Usage | null;
@@ -74,7 +74,7 @@ export function chooseCharge(ended: EndedCall, count: () => Usage): Charge {
   if (row.charged === 'usage' && usage !== null) return { ending, usage, source, payer };
   if (row.charged === 'checkpoint' && usageSoFar !== null) return { ending, usage: usageSoFar, source, payer };
   const counted = count();
-  if (usageSoFar === null || row.charged === 'count') {
+  if (usageSoFar === null) {
     return { ending, usage: counted, source: row.sourceOfCount ?? source, payer };
   }
   // Upstream's numbers in a stream lag behind its text: what came was made.

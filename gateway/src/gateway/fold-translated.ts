@@ -46,6 +46,10 @@ class OpenParts implements StreamParser {
     this.#parser = parser;
   }
 
+  get isUsageFinal(): boolean {
+    return this.#parser.isUsageFinal;
+  }
+
   push(record: Parameters<StreamParser['push']>[0]): readonly GenerationEvent[] {
     return this.#note(this.#parser.push(record));
   }

@@ -44,6 +44,8 @@ export interface StreamParser {
   push(record: SseRecord): readonly GenerationEvent[];
   /** The bytes ended in good order. Where all was said but the format's own end, the events up to `end`; else none. */
   finish(): readonly GenerationEvent[];
+  /** The last `usage` event tells of the whole answer: it came with its end or after it. */
+  readonly isUsageFinal: boolean;
 }
 
 /** Writes one client's stream; synchronous. Errors are written by the format's vocabulary, not here. */

@@ -145,6 +145,37 @@ describe('skimming changes nothing', () => {
   });
 });
 
+describe('usage is final', () => {
+  const count = { usage: { prompt_tokens: 3, completion_tokens: 7 } };
+  const saying = (delta: object, members: object = {}) => ({ choices: [{ index: 0, delta }], ...members });
+  const texts = ['ab', 'cd', 'ef'].map((content) => saying({ content }));
+  const call = saying({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '{}' } }] });
+  const stop = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+  const record = (chunk: object) => `data: ${JSON.stringify({ id: 'c', model: 'up', ...chunk })}\n\n`;
+
+  test.each([
+    ['behind all of the text', [...texts, { choices: [], ...count }, stop], true],
+    ['beside the last of it', [...texts, saying({ content: 'g' }, count), stop], true],
+    ['beside the reason, though a call closes later', [call, { ...stop, ...count }], true],
+    ['not before text', [saying({ role: 'assistant' }, count), ...texts, stop], false],
+    ['not before a call', [{ choices: [], ...count }, call, stop], false],
+  ])('of a chat stream: %s', (_, chunks, isFinal) => {
+    const { observer } = translated(chat, messages, [Buffer.from(`${chunks.map(record).join('')}data: [DONE]\n\n`)]);
+    const { usage, usageSoFar } = observer.facts();
+    expect([usage, usageSoFar?.output]).toEqual([isFinal ? usageSoFar : null, 7]);
+  });
+
+  test('of a messages stream: where its message_delta counts the output', () => {
+    const whole = messagesStream(['ab'], 'text').toString();
+    const without = whole.replace(',"usage":{"output_tokens":9}', '');
+    const found = [whole, without].map((text) => translated(messages, chat, [Buffer.from(text)]).observer.facts());
+    expect(found.map(({ usage, usageSoFar }) => [usage?.output, usageSoFar?.output])).toEqual([
+      [9, 9],
+      [undefined, 1],
+    ]);
+  });
+});
+
 test('a run of plain deltas is skimmed: all but the first in one go', () => {
   const { skims, text } = translated(chat, messages, [
     chatStream(Array.from({ length: 50 }, () => ({ content: ' toll' }))),

@@ -48,7 +48,7 @@ export class TranslatingObserver implements StreamObserver {
 
   facts(): AnswerFacts {
     return {
-      usage: this.#finished ? this.#usage : null,
+      usage: this.#finished && this.#parts.parser.isUsageFinal ? this.#usage : null,
       usageFlags: this.#usageFlags,
       usageSoFar: this.#usage,
       finish_reason: this.#parts.renderer.finish_reason,

@@ -15,6 +15,8 @@ import { readToldUsage } from './usage.ts';
 
 export class AnswerReader {
   readonly queue = new EventQueue();
+  /** Usage came, and nothing was said after it. */
+  isUsageFinal = false;
   readonly #tools = new ToolCallReader(this.queue);
   #answerId = '';
   #started = false;
@@ -41,12 +43,16 @@ export class AnswerReader {
     const told = readToldUsage(chunk);
     if (!this.#started && (choice !== null || told !== null || asText(chunk.id) !== null)) this.#start(chunk);
     if (told !== null) this.queue.add(usageEvent(told));
-    if (choice === null) return;
+    if (choice === null) {
+      this.isUsageFinal ||= told !== null;
+      return;
+    }
     this.#hasChoice = true;
     const error = findError(choice, '');
     if (error !== null) this.queue.add(error);
     const message = asObject(choice[member]);
     if (message !== null) this.#readMessage(message);
+    if (told !== null) this.isUsageFinal = true;
     this.#readFinish(choice);
   }
 
@@ -93,14 +99,18 @@ export class AnswerReader {
     if (typeof refusal === 'string') this.#addText('refusal', refusal);
     if (message.annotations !== undefined) this.#readAnnotations(message.annotations);
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
+      this.isUsageFinal = false;
       this.#endText();
       this.#tools.readFragments(tool_calls, this.#answerId);
     }
-    if (asObject(message.function_call) !== null) this.#tools.readFunctionCall(message.function_call, this.#answerId);
+    if (asObject(message.function_call) === null) return;
+    this.isUsageFinal = false;
+    this.#tools.readFunctionCall(message.function_call, this.#answerId);
   }
 
   #addText(kind: TextKind, text: string): void {
     if (text === '') return;
+    this.isUsageFinal = false;
     if (this.#open?.kind !== kind) this.#openText(kind);
     if (kind === 'text') this.#contentChars += text.length;
     if (this.#open !== null) this.queue.add({ kind: 'text_delta', part: this.#open.part, text });

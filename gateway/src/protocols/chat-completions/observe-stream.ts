@@ -26,6 +26,8 @@ export class ChatStreamObserver implements StreamObserver {
   readonly #done = new Set<number>();
   #id: string | null = null;
   #told: ToldUsage | null = null;
+  /** How much had been said when usage came last: what is said later is not in it. */
+  #toldAtBytes = 0;
   #finishReason: string | null = null;
   #model: string | null = null;
   #outputBytes = 0;
@@ -43,14 +45,20 @@ export class ChatStreamObserver implements StreamObserver {
   }
 
   facts(): AnswerFacts {
+    const usageSoFar = this.#told?.usage ?? null;
+    const outputBytes = this.#bytesSaid;
     return {
-      usage: this.#told?.usage ?? null,
+      usage: outputBytes === this.#toldAtBytes ? usageSoFar : null,
       usageFlags: this.#told?.flags ?? NO_FLAGS,
-      usageSoFar: this.#told?.usage ?? null,
+      usageSoFar,
       finish_reason: this.#finishReason,
       model: this.#model,
-      outputBytes: this.#outputBytes + this.#skimmer.heldBytes,
+      outputBytes,
     };
+  }
+
+  get #bytesSaid(): number {
+    return this.#outputBytes + this.#skimmer.heldBytes;
   }
 
   skim(bytes: Uint8Array, start: number): number {
@@ -77,6 +85,7 @@ export class ChatStreamObserver implements StreamObserver {
       return 'error';
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));
+    if (told !== null) this.#toldAtBytes = this.#bytesSaid;
     this.#watchOrder(chunk);
     const isUsageChunk = choices.length === 0 && (told !== null || asObject(chunk.usage) !== null);
     if (isUsageChunk && this.#settings.withholdUsage) return 'withhold';

@@ -20,6 +20,10 @@ export function startStreamParser(): StreamParser {
 class ChatStreamParser implements StreamParser {
   readonly #reader = new AnswerReader();
 
+  get isUsageFinal(): boolean {
+    return this.#reader.isUsageFinal;
+  }
+
   push(record: SseRecord): readonly GenerationEvent[] {
     const { queue } = this.#reader;
     if (queue.closed || record.kind !== 'event') return NONE;

@@ -7,7 +7,7 @@ import { RecordSkimmer } from '../record-template.ts';
 import { generatedBytes, statusOfType } from './read-answer.ts';
 import { readStep } from './read-step.ts';
 import { MessagesGrammar } from './stream-grammar.ts';
-import { EMPTY_TALLY, tallyUsage, toldUsageOf, type UsageTally } from './usage.ts';
+import { EMPTY_TALLY, namesOutput, tallyUsage, toldUsageOf, type UsageTally } from './usage.ts';
 
 const DELTA_TEXTS = ['text', 'thinking', 'partial_json'];
 
@@ -19,6 +19,7 @@ export class MessagesStreamObserver implements StreamObserver {
   #outputBytes = 0;
   #model: string | null = null;
   #stopReason: string | null = null;
+  #isOutputTold = false;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
   disorders = 0;
@@ -27,7 +28,7 @@ export class MessagesStreamObserver implements StreamObserver {
     const told = toldUsageOf(this.#tally);
     const usage = told?.usage ?? null;
     return {
-      usage: this.#stopReason === null ? null : usage,
+      usage: this.#stopReason !== null && this.#isOutputTold ? usage : null,
       usageFlags: told?.flags ?? NO_FLAGS,
       usageSoFar: usage,
       finish_reason: this.#stopReason,
@@ -73,6 +74,7 @@ export class MessagesStreamObserver implements StreamObserver {
       case 'message_delta':
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
         this.#tally = tallyUsage(this.#tally, event.usage);
+        this.#isOutputTold ||= namesOutput(event.usage);
         return 'pass';
       case 'message_stop':
         return 'terminal';

@@ -8,6 +8,7 @@ import { type BlockParser, startBlockParser } from './parse-answer-block.ts';
 import { parseError } from './parse-error.ts';
 import { FinishParser } from './parse-finish.ts';
 import { asIndex } from './read-step.ts';
+import { namesOutput } from './usage.ts';
 
 /** An answer of more parts than this is no answer. */
 const PARTS_MAX = 10_000;
@@ -20,6 +21,7 @@ export function startStreamParser(): StreamParser {
 }
 
 class MessagesStreamParser implements StreamParser {
+  isUsageFinal = false;
   #state: 'before' | 'open' | 'over' = 'before';
   #parts = 0;
   #blocks = 0;
@@ -54,6 +56,7 @@ class MessagesStreamParser implements StreamParser {
       case 'content_block_stop':
         return this.#stopBlock(event);
       case 'message_delta':
+        this.isUsageFinal ||= namesOutput(event.usage);
         return this.#finish.push(asObject(event.delta), event.usage);
       case 'message_stop':
         return this.#stop();

@@ -59,6 +59,11 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
   };
 }
 
+/** Whether a usage object has a count of the output; in a `message_start` it is a beginning, in a `message_delta` the whole. */
+export function namesOutput(value: unknown): boolean {
+  return typeof asCount(asObject(value)?.output_tokens) === 'number';
+}
+
 /** The counters, or null where input or output is missing or does not hold. */
 export function usageOf(tally: UsageTally): Usage | null {
   if (tally.invalid || tally.input === null || tally.output === null) return null;
