@@ -2,6 +2,8 @@
 import { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import { foldGeneration, type Generation } from '../generation/generation.ts';
+import type { Part } from '../generation/part.ts';
+import { isTextCounted } from '../protocols/is-text-counted.ts';
 import { textBytes } from '../protocols/json.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
@@ -37,7 +39,7 @@ export async function deliverTranslated(
   const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
   if (generation.finish_reason === 'pause') job.call.dropped = [...job.call.dropped, 'pause_turn'];
   translation.listen(generation);
-  const facts = factsOf(generation, finish_reason);
+  const facts = factsOf(generation, finish_reason, answer.body.length);
   return settledReply(job, { head: { headers: [] }, body: json, status: 200, failure: null, facts });
 }
 
@@ -61,11 +63,23 @@ function failureOfEvent(job: Dispatch, { type, status, message }: Extract<Genera
   return failureOfErrorWords(type, status, scrubText(message, credentialOf(job.route.upstream)));
 }
 
-function factsOf(generation: Generation, finish_reason: string): AnswerFacts {
+function factsOf(generation: Generation, finish_reason: string, outputBytesMax: number): AnswerFacts {
   const { usage, usageFlags, model, parts } = generation;
-  const outputBytes =
-    usage === null
-      ? textBytes(parts.map((part) => ['text' in part && part.text, 'arguments' in part && part.arguments]))
-      : 0;
-  return { usage, usageFlags, usageSoFar: usage, finish_reason, model, outputBytes };
+  const counted = isTextCounted(usage, outputBytesMax) ? parts : [];
+  const outputBytes = bytesIn(counted);
+  const reasoningBytes = bytesIn(counted.filter(({ kind }) => kind === 'reasoning'));
+  return {
+    usage,
+    usageFlags,
+    usageSoFar: usage,
+    finish_reason,
+    model,
+    outputBytes,
+    reasoningBytes,
+    outputBytesMax,
+  };
+}
+
+function bytesIn(parts: readonly Part[]): number {
+  return textBytes(parts.map((part) => ['text' in part && part.text, 'arguments' in part && part.arguments]));
 }

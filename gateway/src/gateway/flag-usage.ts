@@ -7,6 +7,7 @@ import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { Call } from './call.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import type { LearntRatio } from './learnt-ratio.ts';
+import { mostOutputTokens } from './most-output.ts';
 
 /** Far is so many times as much, and so many tokens more. Every script, code and base64 lie within it. */
 const FAR_TIMES = 4;
@@ -20,7 +21,7 @@ export function flagUsage(call: Judged, facts: AnswerFacts, ratio: LearntRatio):
   if (facts.usage === null) return NO_FLAGS;
   let flags = facts.usageFlags;
   if (isInputFar(call, facts.usage)) flags = [...flags, 'far_input'];
-  if (isOutputFar(call, facts.usage, facts.outputBytes, ratio)) flags = [...flags, 'far_output'];
+  if (isOutputFar(call, facts, facts.usage, ratio)) flags = [...flags, 'far_output'];
   return flags;
 }
 
@@ -32,13 +33,25 @@ function isInputFar({ facts }: Judged, { input, cache_read, cache_write_5m, cach
   return isFar(own, told) || (facts.mediaParts === 0 && isFar(told, own));
 }
 
-/** Of an answer in one piece the bytes are not counted: 0. */
-function isOutputFar({ route }: Judged, { output, reasoning }: Usage, bytes: number, ratio: LearntRatio): boolean {
-  if (route === null || bytes === 0) return false;
-  const own = ratio.tokensIn(route.upstream.model, bytes);
+function isOutputFar({ facts: asked, route }: Judged, facts: AnswerFacts, usage: Usage, ratio: LearntRatio): boolean {
+  if (route === null) return false;
+  const { upstream, traits } = route;
+  const { output, reasoning } = usage;
+  const { outputBytes, reasoningBytes, outputBytesMax } = facts;
+  // What is shown as reasoning may be results of tools, which nobody counts (Groq's compound models, recorded in 2025).
+  const textBytes = outputBytes - reasoningBytes;
+  if (textBytes > FAR_TOKENS && isFar(ratio.tokensIn(upstream, textBytes), output)) return true;
+  if (output <= FAR_TOKENS) return false;
+  const most = asked === null ? null : mostOutputTokens(asked, route);
+  if (most !== null && isFar(output, most)) return true;
   // Reasoning that is not shown has tokens and no bytes: only where it is told apart, or there is none, is more too much.
-  const isAllShown = reasoning > 0 || route.traits.takes.reasoning === false;
-  return isFar(own, output) || (isAllShown && isFar(output - reasoning, own));
+  const isAllShown = reasoning > 0 || traits.takes.reasoning === false;
+  return isAllShown && outputBytesMax > 0 && isFar(shownTokens(usage), ratio.tokensIn(upstream, outputBytesMax));
+}
+
+/** Tokens of the output that have text, as far as upstream told those apart that have none. */
+export function shownTokens({ output, reasoning, apart }: Usage): number {
+  return output - reasoning - (apart?.audio_output ?? 0) - (apart?.image_output ?? 0);
 }
 
 function isFar(more: number, less: number): boolean {

@@ -3,19 +3,16 @@ import { type Admitted, admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import type { RequestFacts } from '../protocols/request-facts.ts';
-import type { Route } from '../routing/route.ts';
 import { CallMoney } from './call-money.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { mayHideReasoning } from './hidden-reasoning.ts';
+import { mostOutputTokens } from './most-output.ts';
 import type { RoutedCall } from './plan-call.ts';
 import { type PreparedClaim, prepareClaim, prepareOtherwise } from './prepare-claim.ts';
 
 /** An image, a sound or a page in tokens, for the hold alone. */
 const MEDIA_TOKENS = 1_600;
-/** More answers at once are no upstream's to give (wire reference A.2). */
-const ANSWERS_MAX = 128;
 
 /**
  * Takes what the call needs of its limits and its money; `call.money` is set then. Throws CallFailure where it may not have
@@ -37,7 +34,7 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
       atMs: call.atMs,
       stream: facts.stream,
       inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
-      outputTokensMax: outputTokensMax(facts, route),
+      outputTokensMax: mostOutputTokens(facts, route),
       apart: facts.apart,
       hidesReasoning: mayHideReasoning(routed),
     },
@@ -80,11 +77,4 @@ function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { form, price,
 /** The ledger's word for a hold that a prepaid account does not cover. */
 function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
-}
-
-/** All answers together; null: nobody bounds them. */
-function outputTokensMax(facts: RequestFacts, route: Route): number | null {
-  const one = facts.outputTokensMax ?? route.traits.outputTokensMax;
-  const answers = Math.min(ANSWERS_MAX, Math.max(1, Math.floor(facts.answers ?? 1)));
-  return one === null ? null : Math.min(Number.MAX_SAFE_INTEGER, one * answers);
 }

@@ -13,10 +13,11 @@ export function openMeter(
   outcomes: Pick<MeterParts, 'onGranted' | 'onRefused'>,
 ): StreamMeter | null {
   if (money === null || !money.isMetered) return null;
+  const upstream = route?.upstream ?? null;
   return new StreamMeter({
     money,
     observer,
-    tokensIn: (bytes) => desk.ratio.tokensIn(route?.upstream.model ?? '', bytes),
+    tokensIn: (bytes) => desk.ratio.tokensIn(upstream, bytes),
     inputTokens: estimateTokens(facts?.inputBytes ?? 0),
     ...outcomes,
   });

@@ -13,7 +13,7 @@ const MANY = 1_000_000_000;
 export function readAnswerBody(bytes: Buffer, protocol: Protocol): AnswerReading | Promise<AnswerReading> {
   if (bytes.length > PARSED_BYTES_MAX) return readInSteps(bytes, protocol);
   try {
-    return protocol.readAnswer(JSON.parse(bytes.toString('utf8')));
+    return protocol.readAnswer(JSON.parse(bytes.toString('utf8')), bytes.length);
   } catch {
     return { kind: 'nonsense', message: 'the answer is not JSON' };
   }
@@ -26,7 +26,7 @@ async function readInSteps(bytes: Buffer, protocol: Protocol): Promise<AnswerRea
     const outcome = scan.step(STEP_BYTES);
     if (outcome === 'more') await new Promise<void>((resolve) => setImmediate(resolve));
     else if (!outcome.ok) return { kind: 'nonsense', message: outcome.message };
-    else return countBytes(protocol.readAnswer(outlineFacts(outcome.root)), bytes.length);
+    else return countBytes(protocol.readAnswer(outlineFacts(outcome.root), bytes.length));
   }
 }
 
@@ -48,8 +48,10 @@ function outlineFacts(root: JsonNode): object {
   return facts;
 }
 
-/** Where upstream gave no usage, the bytes of the whole answer stand for those of its text. */
-function countBytes(reading: AnswerReading, bytes: number): AnswerReading {
-  if (reading.kind !== 'answer' || reading.facts.usage !== null) return reading;
-  return { kind: 'answer', facts: { ...reading.facts, outputBytes: bytes } };
+/** Where upstream gave no usage, or counted nothing, the bytes of the whole answer stand for those of its text. */
+function countBytes(reading: AnswerReading): AnswerReading {
+  if (reading.kind !== 'answer') return reading;
+  const { facts } = reading;
+  const isCounted = facts.usage !== null && facts.usage.output > 0;
+  return isCounted ? reading : { kind: 'answer', facts: { ...facts, outputBytes: facts.outputBytesMax } };
 }

@@ -22,6 +22,8 @@ const FACTS: AnswerFacts = {
   finish_reason: 'stop',
   model: 'm',
   outputBytes: 30,
+  reasoningBytes: 0,
+  outputBytesMax: 30,
 };
 
 async function settled(outcome: Outcome, sampledBody: Uint8Array | null = null) {
@@ -75,15 +77,34 @@ test('the prompt of a sampled call is counted where upstream counted it, and onl
   expect((await settled({ status: 200, failure: null, facts: FACTS })).counted).toEqual([]);
 });
 
+/** An answer of a thousand tokens, and the bytes and tokens that it is to teach by; null: nothing. */
 test.each([
-  ['its reasoning is among the bytes that came', 'never', 1_000],
-  ['its reasoning never shows', 'always', 250],
-] as const)('a whole answer teaches bytes a token: %s', async (_, hiddenReasoning, tokens) => {
+  ['all that came was shown', 'never', { outputBytes: 4_000 }, 0, [4_000, 1_000]],
+  ['reasoning that is told apart did not show', 'never', { outputBytes: 500 }, 750, [500, 250]],
+  ['reasoning that is told apart was shown', 'never', { outputBytes: 2_000, reasoningBytes: 1_500 }, 750, [500, 250]],
+  ['reasoning was shown and not told apart', 'never', { outputBytes: 4_000, reasoningBytes: 3_000 }, 0, [4_000, 1_000]],
+  [
+    'a summary was shown, and its reasoning told apart',
+    'asked',
+    { outputBytes: 800, reasoningBytes: 300 },
+    750,
+    [500, 250],
+  ],
+  [
+    'a summary was shown, and its reasoning not told apart',
+    'asked',
+    { outputBytes: 4_000, reasoningBytes: 1_000 },
+    0,
+    null,
+  ],
+  ['the answer came in one piece', 'never', { outputBytes: 0, outputBytesMax: 4_000 }, 0, null],
+  ['and its text was counted for being odd', 'never', { outputBytes: 5_000, outputBytesMax: 6_000 }, 0, null],
+] as const)('bytes a token, learnt where %s', async (_, hiddenReasoning, bytes, reasoning, sample) => {
   const ratio = new LearntRatio();
   const { call } = routedCall({ hiddenReasoning });
-  const { model = '' } = call.route?.upstream ?? {};
-  const facts = { ...FACTS, usageFlags: [], usage: { ...usage, output: 1_000, reasoning: 750 }, outputBytes: 2_000 };
-  const learnt = new LearntRatio();
+  const upstream = call.route?.upstream ?? { provider: '', model: '' };
+  const told = { usageFlags: [], usage: { ...usage, output: 1_000, reasoning } };
+  const facts = { ...FACTS, ...told, outputBytesMax: bytes.outputBytes, ...bytes };
   const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
   call.dispatched = true;
   call.money = (await holdMoney({ cap: 1_000_000n })).money;
@@ -92,6 +113,7 @@ test.each([
     { status: 200, failure: null, facts },
     { recorder: NOWHERE, desk, health: createProviderHealth() },
   );
-  learnt.learn(model, 2_000, tokens);
-  expect(ratio.tokensIn(model, 100_000)).toBe(learnt.tokensIn(model, 100_000));
+  const learnt = new LearntRatio();
+  if (sample !== null) learnt.learn(upstream, sample[0], sample[1]);
+  expect(ratio.tokensIn(upstream, 100_000)).toBe(learnt.tokensIn(upstream, 100_000));
 });

@@ -12,7 +12,7 @@ import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import type { Call } from './call.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { flagUsage } from './flag-usage.ts';
+import { flagUsage, shownTokens } from './flag-usage.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import type { ProviderHealth } from './provider-health.ts';
 
@@ -112,16 +112,17 @@ function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }:
   return input + cache_read + cache_write_5m + cache_write_1h + output;
 }
 
-/** What upstream counted of what came teaches how many bytes a token of its model takes. */
+/** What upstream counted of the text that came teaches how many bytes its tokens take. */
 function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
   if (failure !== null || facts === null || facts.usage === null || route === null) return;
-  const { output, reasoning } = facts.usage;
-  // Of a host that keeps reasoning to itself, it is not among the bytes that came.
-  desk.ratio.learn(
-    route.upstream.model,
-    facts.outputBytes,
-    route.hiddenReasoning === 'never' ? output : output - reasoning,
-  );
+  const { outputBytes, reasoningBytes, outputBytesMax, usage } = facts;
+  // Of an answer in one piece the text is counted only where it is odd.
+  if (outputBytes === 0 || outputBytes !== outputBytesMax) return;
+  const { upstream, hiddenReasoning } = route;
+  const tokens = shownTokens(usage);
+  // What is shown of reasoning may be a summary of what is told apart, and what a host hides is not told by all models.
+  if (usage.reasoning > 0) desk.ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
+  else if (reasoningBytes === 0 || hiddenReasoning === 'never') desk.ratio.learn(upstream, outputBytes, tokens);
 }
 
 /** What the end of the call says of the provider that it turned to. */
@@ -157,7 +158,7 @@ function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk)
   return {
     ...ZERO_USAGE,
     input: estimateTokens(call.facts?.inputBytes ?? 0),
-    output: ratio.tokensIn(call.route?.upstream.model ?? '', facts?.outputBytes ?? 0),
+    output: ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytes ?? 0),
   };
 }
 

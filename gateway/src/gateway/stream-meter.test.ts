@@ -15,7 +15,16 @@ async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
   const { money, ledger } = await holdMoney(plan);
   let outputBytes = 0;
   let usageSoFar: Usage | null = null;
-  const facts = () => ({ usage: null, usageFlags: [], usageSoFar, finish_reason: null, model: null, outputBytes });
+  const facts = () => ({
+    usage: null,
+    usageFlags: [],
+    usageSoFar,
+    finish_reason: null,
+    model: null,
+    outputBytes,
+    reasoningBytes: 0,
+    outputBytesMax: outputBytes,
+  });
   const observer: Pick<StreamObserver, 'facts'> = { facts };
   const told: string[] = [];
   const metered = new StreamMeter({

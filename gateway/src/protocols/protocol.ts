@@ -7,7 +7,7 @@ import type { RequestCheck } from './request-facts.ts';
 
 export type ProtocolName = 'chat' | 'messages';
 
-/** What an answer tells of itself. `usage` is null where upstream gave none that holds; then `outputBytes` is counted. */
+/** What an answer tells of itself. `usage` is null where upstream gave none that holds, or none of the whole. */
 export interface AnswerFacts {
   readonly usage: Usage | null;
   /** What is odd about `usage`, as far as its own numbers tell. */
@@ -16,8 +16,12 @@ export interface AnswerFacts {
   readonly usageSoFar: Usage | null;
   readonly finish_reason: string | null;
   readonly model: string | null;
-  /** UTF-8 bytes of generated text, arguments and reasoning. */
+  /** UTF-8 bytes of generated text, arguments and reasoning; of an answer in one piece 0 where `isTextCounted` says no. */
   readonly outputBytes: number;
+  /** Of them, those of reasoning. */
+  readonly reasoningBytes: number;
+  /** More than these `outputBytes` cannot be, counted or not: all of the body of an answer in one piece. */
+  readonly outputBytesMax: number;
 }
 
 /** What a 200 in one piece really is: an answer, an error in disguise with the status it names, or nonsense. */
@@ -81,7 +85,8 @@ export interface Protocol {
   /** How it is translated to and from the other formats. */
   readonly codec: Codec;
   checkRequest: RequestCheck;
-  readAnswer(answer: unknown): AnswerReading;
+  /** `bodyBytes`: the length of what `answer` was parsed from. */
+  readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
   startObserver(settings: ObserverSettings): StreamObserver;
   /** `fallbackId` as for an observer. */
   startFold(fallbackId: string): AnswerFold;

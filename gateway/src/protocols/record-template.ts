@@ -88,11 +88,18 @@ export class RecordTemplate {
 /** Learns from record to record and skims what is alike; counts the bytes that the model said in what it skimmed. */
 export class RecordSkimmer {
   #template: RecordTemplate | null = null;
+  #isReasoning = false;
   #heldBytes = 0;
+  #heldReasoningBytes = 0;
 
   /** Bytes in the counted holes of all records that were skimmed. */
   get heldBytes(): number {
     return this.#heldBytes;
+  }
+
+  /** Of them, those in likenesses of records that were learnt as reasoning. */
+  get heldReasoningBytes(): number {
+    return this.#heldReasoningBytes;
   }
 
   /** As `RecordTemplate.skim`, once something was learnt. */
@@ -100,11 +107,17 @@ export class RecordSkimmer {
     if (this.#template === null) return start;
     const end = this.#template.skim(bytes, start, onHeld);
     this.#heldBytes += this.#template.heldBytes;
+    if (this.#isReasoning) this.#heldReasoningBytes += this.#template.heldBytes;
     return end;
   }
 
   /** Takes the record for the likeness of those that follow; see `learnTemplate`. False: it cannot be one. */
-  learn(record: SseRecord, holes: ReadonlyArray<readonly [key: string, value: string]>): boolean {
+  learn(
+    record: SseRecord,
+    holes: ReadonlyArray<readonly [key: string, value: string]>,
+    isReasoning: boolean = false,
+  ): boolean {
+    this.#isReasoning = isReasoning;
     this.#template = learnTemplate(rawLatin1(record), holes);
     return this.#template !== null;
   }

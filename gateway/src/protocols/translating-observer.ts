@@ -40,6 +40,8 @@ export class TranslatingObserver implements StreamObserver {
   #model: string | null = null;
   #finished = false;
   #outputBytes = 0;
+  #reasoningBytes = 0;
+  readonly #reasoningParts = new Set<number>();
 
   constructor(parts: TranslationParts) {
     this.#parts = parts;
@@ -54,6 +56,8 @@ export class TranslatingObserver implements StreamObserver {
       finish_reason: this.#parts.renderer.finish_reason,
       model: this.#model,
       outputBytes: this.#outputBytes,
+      reasoningBytes: this.#reasoningBytes,
+      outputBytesMax: this.#outputBytes,
     };
   }
 
@@ -63,7 +67,7 @@ export class TranslatingObserver implements StreamObserver {
     this.replacement = found.written;
     const { renderer, onEvent } = this.#parts;
     const text = Buffer.from(found.held, 'latin1').toString();
-    this.#outputBytes += found.held.length;
+    this.#count(found.part, found.held.length);
     renderer.skipped(found.part, text);
     onEvent?.({ kind: 'text_delta', part: found.part, text });
     return found.end;
@@ -114,12 +118,20 @@ export class TranslatingObserver implements StreamObserver {
     return '';
   }
 
+  #count(part: number, bytes: number): void {
+    this.#outputBytes += bytes;
+    if (this.#reasoningParts.has(part)) this.#reasoningBytes += bytes;
+  }
+
   /** What upstream says of its answer, whatever becomes of it for the client. */
   #note(event: GenerationEvent): void {
     switch (event.kind) {
       case 'text_delta':
       case 'arguments_delta':
-        this.#outputBytes += Buffer.byteLength(event.text);
+        this.#count(event.part, Buffer.byteLength(event.text));
+        return;
+      case 'part_start':
+        if (event.opening.kind === 'reasoning') this.#reasoningParts.add(event.part);
         return;
       case 'start':
         this.#model = event.model;

@@ -103,6 +103,9 @@ function* recordFaults(seen: Seen, record: CallLine, wanted: ExpectedRecord): Ge
   if (wanted.usage_source === 'upstream' && !Bun.deepEquals(usage, wanted.usage)) {
     yield `record has usage ${JSON.stringify(usage)}, expected ${JSON.stringify(wanted.usage)}`;
   }
+  // A request that we made up has a maximum that the recorded answer did not know.
+  const isAsked = seen.call.recording.request?.body !== undefined;
+  if (isAsked && record.usage_flags?.includes('far_output')) yield 'its output is flagged as far from what came';
   if (wanted.usage_source === 'counted' && (usage.input < 1 || usage.output < 0)) yield 'nothing was counted';
   if (wanted.usage_source === 'void' && Object.values(usage).some((count) => count !== 0))
     yield 'a void call has usage';

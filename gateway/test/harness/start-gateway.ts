@@ -56,6 +56,8 @@ export interface CallLine {
   readonly session: string | null;
   readonly usage: Readonly<Record<string, number>>;
   readonly usage_source: string;
+  /** Only where something is odd. */
+  readonly usage_flags?: readonly string[];
   readonly price_version: string | null;
   readonly cost_nano_usd: string | null;
   readonly attempts: ReadonlyArray<{ readonly status: number | null; readonly error: string | null }>;

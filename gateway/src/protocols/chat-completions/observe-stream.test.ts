@@ -1,5 +1,6 @@
 /** Tests of observe-stream.ts: what each kind of chunk becomes, and what is known of the stream afterwards. */
 import { describe, expect, test } from 'bun:test';
+import { startSkimmingDecoder } from '../../wire/sse-decoder.ts';
 import { recordsOf } from '../testing/outline-of.ts';
 import { ChatStreamObserver } from './observe-stream.ts';
 
@@ -82,7 +83,22 @@ describe('a chat stream', () => {
     const calls = { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"x"' } }] };
     const { facts, verdicts } = observe([...deltas, calls].map((one) => delta(one)));
     expect(facts.outputBytes).toBe(3 + 3 + 3 + 2 + 1 + 5);
+    expect([facts.reasoningBytes, facts.outputBytesMax]).toEqual([2 + 1, facts.outputBytes]);
     expect(new Set(verdicts)).toEqual(new Set(['pass']));
+  });
+
+  test('tells reasoning from what is said where records are skimmed', () => {
+    const observer = new ChatStreamObserver({ withholdUsage: true, fallbackId: 'c' });
+    const decoder = startSkimmingDecoder(1_000_000, (bytes, start) => observer.skim(bytes, start));
+    const texts = ['one ', 'two ', 'three '];
+    const deltas = ['reasoning', 'content', 'reasoning'].flatMap((key) => texts.map((text) => delta({ [key]: text })));
+    let skims = 0;
+    decoder.feed(Buffer.from(deltas.join('')), (output) => {
+      if (output.kind === 'skimmed') skims += 1;
+      else if (output.kind === 'event') observer.observe(output);
+    });
+    expect(skims).toBe(3);
+    expect(observer.facts()).toMatchObject({ outputBytes: 3 * 14, reasoningBytes: 2 * 14 });
   });
 
   test('is finished once every choice that was seen has its reason', () => {

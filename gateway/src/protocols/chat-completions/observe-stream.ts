@@ -8,7 +8,7 @@ import { asArray, asObject, asText, type JsonObject, parseObject } from '../json
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer } from '../record-template.ts';
 import { withId } from './mend-id.ts';
-import { generatedBytes, messageOf, statusOf } from './read-answer.ts';
+import { generatedBytes, messageOf, reasoningBytes, statusOf } from './read-answer.ts';
 import { readSteps } from './read-steps.ts';
 import { ChatGrammar } from './stream-grammar.ts';
 import { readToldUsage } from './usage.ts';
@@ -16,6 +16,7 @@ import { readToldUsage } from './usage.ts';
 const DONE = '[DONE]';
 const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
 const DELTA_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
+const REASONING_TEXTS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning']);
 
 export class ChatStreamObserver implements StreamObserver {
   replacement: Buffer | null = null;
@@ -31,6 +32,7 @@ export class ChatStreamObserver implements StreamObserver {
   #finishReason: string | null = null;
   #model: string | null = null;
   #outputBytes = 0;
+  #reasoningBytes = 0;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new ChatGrammar();
   disorders = 0;
@@ -54,6 +56,8 @@ export class ChatStreamObserver implements StreamObserver {
       finish_reason: this.#finishReason,
       model: this.#model,
       outputBytes,
+      reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
+      outputBytesMax: outputBytes,
     };
   }
 
@@ -108,7 +112,9 @@ export class ChatStreamObserver implements StreamObserver {
     if (choice === null) return;
     const index = typeof choice.index === 'number' ? choice.index : 0;
     const reason = asText(choice.finish_reason);
-    this.#outputBytes += generatedBytes(asObject(choice.delta));
+    const delta = asObject(choice.delta);
+    this.#outputBytes += generatedBytes(delta);
+    this.#reasoningBytes += reasoningBytes(delta);
     this.#seen.add(index);
     if (reason === null) return;
     this.#done.add(index);
@@ -128,6 +134,6 @@ export class ChatStreamObserver implements StreamObserver {
     if (key === undefined) return;
     const holes: Array<readonly [string, string]> = [[key, String(delta[key])]];
     if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
-    this.#skimmer.learn(record, holes);
+    this.#skimmer.learn(record, holes, REASONING_TEXTS.has(key));
   }
 }

@@ -2,12 +2,15 @@
 import { describe, expect, test } from 'bun:test';
 import { generatedBytes, messageOf, readAnswer, statusOf } from './read-answer.ts';
 
+/** Of a body as long as its JSON. */
+const read = (answer: unknown) => readAnswer(answer, JSON.stringify(answer).length);
+
 const choices = [{ index: 0, message: { role: 'assistant', content: 'héllo' }, finish_reason: 'stop' }];
 
 describe('readAnswer', () => {
   test('reads usage, reason and model', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 2 };
-    expect(readAnswer({ model: 'm', choices, usage })).toMatchObject({
+    expect(read({ model: 'm', choices, usage })).toMatchObject({
       kind: 'answer',
       facts: { usage: { input: 5, output: 2 }, finish_reason: 'stop', model: 'm', outputBytes: 0 },
     });
@@ -15,35 +18,56 @@ describe('readAnswer', () => {
 
   test('reads the usage that Groq puts elsewhere', () => {
     const x_groq = { usage: { prompt_tokens: 5, completion_tokens: 2 } };
-    expect(readAnswer({ choices, x_groq })).toMatchObject({ facts: { usage: { input: 5, output: 2 } } });
+    expect(read({ choices, x_groq })).toMatchObject({ facts: { usage: { input: 5, output: 2 } } });
   });
 
   test('counts the bytes of all choices where there is no usage', () => {
     const second = { index: 1, message: { tool_calls: [{ function: { name: 'get', arguments: '{"a":1}' } }] } };
-    expect(readAnswer({ choices: [...choices, second] })).toMatchObject({
+    expect(read({ choices: [...choices, second] })).toMatchObject({
       facts: { usage: null, outputBytes: Buffer.byteLength('hélloget{"a":1}') },
+    });
+  });
+
+  test('counts the bytes where so little was counted that the body would be far more', () => {
+    const said = { content: 'x'.repeat(5_000), reasoning: 'y'.repeat(40) };
+    const answer = (completion_tokens: number) => ({
+      choices: [{ message: said, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens },
+    });
+    expect(read(answer(0))).toMatchObject({ facts: { outputBytes: 5_040, reasoningBytes: 40 } });
+    const whole = answer(1_000);
+    expect(read(whole)).toMatchObject({ facts: { outputBytes: 0, outputBytesMax: JSON.stringify(whole).length } });
+  });
+
+  test('knows the reasoning in pieces of content', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+      { type: 'text', text: 'ok' },
+    ];
+    expect(read({ choices: [{ message: { content } }] })).toMatchObject({
+      facts: { outputBytes: 'thinkingtexthmtextok'.length, reasoningBytes: 'thinkingtexthm'.length },
     });
   });
 
   test('takes an error without choices for an error, with the status it names', () => {
     const error = { message: 'filtered', code: 'content_filter', status: 400 };
-    expect(readAnswer({ error })).toEqual({ kind: 'error', status: 400, message: 'filtered' });
-    expect(readAnswer({ error: 'busy' })).toEqual({ kind: 'error', status: null, message: 'busy' });
+    expect(read({ error })).toEqual({ kind: 'error', status: 400, message: 'filtered' });
+    expect(read({ error: 'busy' })).toEqual({ kind: 'error', status: null, message: 'busy' });
   });
 
   test('takes an answer with choices and a null error for an answer', () => {
-    expect(readAnswer({ error: null, choices }).kind).toBe('answer');
+    expect(read({ error: null, choices }).kind).toBe('answer');
   });
 
   test.each([[null], ['text'], [7], [[]], [{}], [{ choices: {} }], [{ object: 'list' }]])(
     'takes %j for nonsense',
     (answer) => {
-      expect(readAnswer(answer).kind).toBe('nonsense');
+      expect(read(answer).kind).toBe('nonsense');
     },
   );
 
   test('survives choices of any shape', () => {
-    expect(readAnswer({ choices: [null, 1, { message: 'x' }, []] })).toMatchObject({
+    expect(read({ choices: [null, 1, { message: 'x' }, []] })).toMatchObject({
       facts: { finish_reason: null, outputBytes: 0 },
     });
   });

@@ -1,11 +1,12 @@
 /** Owns what a chat-completions answer in one piece tells of itself. Changes no byte of it. */
 import { NO_FLAGS } from '../../generation/usage.ts';
+import { isTextCounted } from '../is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerReading } from '../protocol.ts';
 import { readToldUsage } from './usage.ts';
 
-/** `answer` is the parsed body of a 200. Some hosts answer 200 with an error inside; that is no answer. */
-export function readAnswer(answer: unknown): AnswerReading {
+/** `answer` is the parsed body of a 200, `bodyBytes` its length. Some hosts answer 200 with an error inside; that is no answer. */
+export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
   const error = body.error;
@@ -18,6 +19,7 @@ export function readAnswer(answer: unknown): AnswerReading {
   const choices = asArray(body.choices);
   const told = readToldUsage(body);
   const usage = told?.usage ?? null;
+  const isCounted = isTextCounted(usage, bodyBytes);
   return {
     kind: 'answer',
     facts: {
@@ -26,8 +28,9 @@ export function readAnswer(answer: unknown): AnswerReading {
       usageSoFar: usage,
       finish_reason: asText(asObject(choices[0])?.finish_reason),
       model: asText(body.model),
-      outputBytes:
-        usage === null ? sum(choices.map((choice) => generatedBytes(asObject(asObject(choice)?.message)))) : 0,
+      outputBytes: isCounted ? sum(choices, generatedBytes) : 0,
+      reasoningBytes: isCounted ? sum(choices, reasoningBytes) : 0,
+      outputBytesMax: bodyBytes,
     },
   };
 }
@@ -45,8 +48,20 @@ export function generatedBytes(part: JsonObject | null): number {
   ]);
 }
 
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
+/** Those of `generatedBytes` that are reasoning. */
+export function reasoningBytes(part: JsonObject | null): number {
+  if (part === null) return 0;
+  const { content } = part;
+  const thought = part.reasoning_content ?? part.reasoning;
+  const bytes = thought === undefined ? 0 : textBytes(thought);
+  // Mistral's reasoning models think in pieces of `content`.
+  return Array.isArray(content)
+    ? bytes + textBytes(content.filter((one) => asObject(one)?.type === 'thinking'))
+    : bytes;
+}
+
+function sum(choices: readonly unknown[], bytesOf: (message: JsonObject | null) => number): number {
+  return choices.reduce<number>((total, choice) => total + bytesOf(asObject(asObject(choice)?.message)), 0);
 }
 
 /** The status that an error object names by a number, if it does. */

@@ -121,7 +121,7 @@ describe('a rendered answer', () => {
 
   test('is an answer to its own reader', () => {
     const { json } = renderAnswer(generation([textPart('a')]), CONTEXT);
-    expect(readAnswer(JSON.parse(json))).toMatchObject({
+    expect(readAnswer(JSON.parse(json), json.length)).toMatchObject({
       kind: 'answer',
       facts: { usage: USAGE, finish_reason: 'stop', model: 'm' },
     });

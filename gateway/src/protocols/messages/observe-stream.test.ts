@@ -66,6 +66,7 @@ describe('a messages stream', () => {
     expect(observe([...deltas.map(delta), block, delta({ signature: 'x'.repeat(99) })]).facts.outputBytes).toBe(
       3 + 2 + 2 + 3 + 4 + 3,
     );
+    expect(observe(deltas.map(delta)).facts.reasoningBytes).toBe(3);
   });
 
   test('is never finished without its message_stop', () => {

@@ -4,7 +4,7 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asObject, asText, type JsonObject, parseObject, textBytes } from '../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer } from '../record-template.ts';
-import { generatedBytes, statusOfType } from './read-answer.ts';
+import { generatedBytes, reasoningBytes, statusOfType } from './read-answer.ts';
 import { readStep } from './read-step.ts';
 import { MessagesGrammar } from './stream-grammar.ts';
 import { EMPTY_TALLY, namesOutput, tallyUsage, toldUsageOf, type UsageTally } from './usage.ts';
@@ -17,6 +17,7 @@ export class MessagesStreamObserver implements StreamObserver {
   failure: StreamObserver['failure'] = null;
   #tally: UsageTally = EMPTY_TALLY;
   #outputBytes = 0;
+  #reasoningBytes = 0;
   #model: string | null = null;
   #stopReason: string | null = null;
   #isOutputTold = false;
@@ -27,13 +28,16 @@ export class MessagesStreamObserver implements StreamObserver {
   facts(): AnswerFacts {
     const told = toldUsageOf(this.#tally);
     const usage = told?.usage ?? null;
+    const outputBytes = this.#outputBytes + this.#skimmer.heldBytes;
     return {
       usage: this.#stopReason !== null && this.#isOutputTold ? usage : null,
       usageFlags: told?.flags ?? NO_FLAGS,
       usageSoFar: usage,
       finish_reason: this.#stopReason,
       model: this.#model,
-      outputBytes: this.#outputBytes + this.#skimmer.heldBytes,
+      outputBytes,
+      reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
+      outputBytesMax: outputBytes,
     };
   }
 
@@ -62,9 +66,12 @@ export class MessagesStreamObserver implements StreamObserver {
         this.#tally = tallyUsage(this.#tally, message?.usage);
         return 'pass';
       }
-      case 'content_block_start':
-        this.#outputBytes += generatedBytes(asObject(event.content_block));
+      case 'content_block_start': {
+        const block = asObject(event.content_block);
+        this.#outputBytes += generatedBytes(block);
+        this.#reasoningBytes += reasoningBytes(block);
         return 'pass';
+      }
       case 'content_block_delta':
         this.#observeDelta(asObject(event.delta), record);
         return 'pass';
@@ -96,7 +103,10 @@ export class MessagesStreamObserver implements StreamObserver {
     if (delta === null) return;
     const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
     if (key === undefined) return;
-    this.#outputBytes += textBytes(delta[key]);
-    this.#skimmer.learn(record, [[key, String(delta[key])]]);
+    const bytes = textBytes(delta[key]);
+    const isReasoning = key === 'thinking';
+    this.#outputBytes += bytes;
+    if (isReasoning) this.#reasoningBytes += bytes;
+    this.#skimmer.learn(record, [[key, String(delta[key])]], isReasoning);
   }
 }

@@ -2,6 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import { generatedBytes, readAnswer } from './read-answer.ts';
 
+/** Of a body as long as its JSON. */
+const read = (answer: unknown) => readAnswer(answer, JSON.stringify(answer).length);
+
 const content = [
   { type: 'text', text: 'hé' },
   { type: 'tool_use', id: 'no', name: 'get', input: { q: 'abc' } },
@@ -16,14 +19,24 @@ describe('readAnswer', () => {
       stop_reason: 'tool_use',
       usage: { input_tokens: 1, output_tokens: 2 },
     };
-    expect(readAnswer(answer)).toMatchObject({
+    expect(read(answer)).toMatchObject({
       kind: 'answer',
       facts: { usage: { input: 1, output: 2 }, finish_reason: 'tool_use', model: 'c', outputBytes: 0 },
     });
   });
 
   test('counts bytes where there is no usage', () => {
-    expect(readAnswer({ content })).toMatchObject({ facts: { usage: null, outputBytes: 3 + 3 + 3 } });
+    expect(read({ content })).toMatchObject({ facts: { usage: null, outputBytes: 3 + 3 + 3 } });
+  });
+
+  test('counts bytes where so little was counted that the body would be far more', () => {
+    const long = [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'text', text: 'x'.repeat(5_000) },
+    ];
+    const answer = (output_tokens: number) => ({ content: long, usage: { input_tokens: 1, output_tokens } });
+    expect(read(answer(9))).toMatchObject({ facts: { outputBytes: 5_002, reasoningBytes: 2 } });
+    expect(read(answer(900))).toMatchObject({ facts: { outputBytes: 0, reasoningBytes: 0 } });
   });
 
   test.each([
@@ -32,7 +45,7 @@ describe('readAnswer', () => {
     ['api_error', null],
     [7, null],
   ])('an error of type %p has the status %p', (type, status) => {
-    expect(readAnswer({ type: 'error', error: { type, message: 'm' } })).toEqual({
+    expect(read({ type: 'error', error: { type, message: 'm' } })).toEqual({
       kind: 'error',
       status,
       message: 'm',
@@ -40,7 +53,7 @@ describe('readAnswer', () => {
   });
 
   test.each([[null], ['x'], [[]], [{}], [{ content: 'text' }]])('takes %j for nonsense', (answer) => {
-    expect(readAnswer(answer).kind).toBe('nonsense');
+    expect(read(answer).kind).toBe('nonsense');
   });
 });
 

@@ -1,11 +1,12 @@
 /** Owns what a messages answer in one piece tells of itself. Changes no byte of it. */
 import { NO_FLAGS } from '../../generation/usage.ts';
-import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
+import { isTextCounted } from '../is-text-counted.ts';
+import { asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerReading } from '../protocol.ts';
 import { EMPTY_TALLY, tallyUsage, toldUsageOf } from './usage.ts';
 
-/** `answer` is the parsed body of a 200. */
-export function readAnswer(answer: unknown): AnswerReading {
+/** `answer` is the parsed body of a 200, `bodyBytes` its length. */
+export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
   if (body.type === 'error') {
@@ -19,6 +20,7 @@ export function readAnswer(answer: unknown): AnswerReading {
   if (!Array.isArray(body.content)) return { kind: 'nonsense', message: 'the answer has no content' };
   const told = toldUsageOf(tallyUsage(EMPTY_TALLY, body.usage));
   const usage = told?.usage ?? null;
+  const isCounted = isTextCounted(usage, bodyBytes);
   return {
     kind: 'answer',
     facts: {
@@ -27,7 +29,9 @@ export function readAnswer(answer: unknown): AnswerReading {
       usageSoFar: usage,
       finish_reason: asText(body.stop_reason),
       model: asText(body.model),
-      outputBytes: usage === null ? asArray(body.content).reduce<number>(addBlock, 0) : 0,
+      outputBytes: isCounted ? sum(body.content, generatedBytes) : 0,
+      reasoningBytes: isCounted ? sum(body.content, reasoningBytes) : 0,
+      outputBytesMax: bodyBytes,
     },
   };
 }
@@ -38,8 +42,13 @@ export function statusOfType(type: unknown): number | null {
   return type === 'rate_limit_error' ? 429 : null;
 }
 
-function addBlock(bytes: number, block: unknown): number {
-  return bytes + generatedBytes(asObject(block));
+function sum(blocks: readonly unknown[], bytesOf: (block: JsonObject | null) => number): number {
+  return blocks.reduce<number>((total, block) => total + bytesOf(asObject(block)), 0);
+}
+
+/** Those of `generatedBytes` that are thinking. */
+export function reasoningBytes(block: JsonObject | null): number {
+  return textBytes(block?.thinking);
 }
 
 /** Bytes that a content block holds of generated text, thinking and tool input. */

@@ -1,0 +1,73 @@
+/** Holds the judgement of upstream's numbers to recorded traffic: no answer of an honest host has output that is far from what came. */
+import { describe, expect, test } from 'bun:test';
+import { flagUsage } from '../../src/gateway/flag-usage.ts';
+import { LearntRatio } from '../../src/gateway/learnt-ratio.ts';
+import { readAnswerBody } from '../../src/gateway/read-answer-body.ts';
+import { routedCall } from '../../src/gateway/testing/routed-call.ts';
+import type { AnswerFacts } from '../../src/protocols/protocol.ts';
+import { PROTOCOLS } from '../../src/protocols/registry.ts';
+import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
+import { RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
+import { loadExchanges, type RecordedExchange } from './translation-rig.ts';
+import { object } from './wire-text.ts';
+
+const exchanges = loadExchanges('usage flags');
+
+/** What the answer tells; null where it is none, or tells no usage. */
+async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<AnswerFacts | null> {
+  if (!streamed) {
+    const reading = await readAnswerBody(answer, PROTOCOLS[format]);
+    return reading.kind === 'answer' && reading.facts.usage !== null ? reading.facts : null;
+  }
+  const observer = PROTOCOLS[format].startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-none' });
+  const decoder = startSseDecoder();
+  for (const output of [...decoder.push(answer), ...decoder.finish()]) {
+    if (output.kind === 'event' && observer.observe(output) === 'terminal') break;
+  }
+  const facts = observer.facts();
+  return facts.usage === null ? null : facts;
+}
+
+/** By what a model is known to hide, and by the maximum that the recorded caller set. */
+function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | null) {
+  const asked = object(JSON.parse(request ?? 'null'));
+  const most = asked?.max_completion_tokens ?? asked?.max_tokens;
+  const answers = typeof asked?.n === 'number' ? asked.n : 1;
+  const { call, route } = routedCall({
+    facts: { inputBytes: 0, answers, outputTokensMax: typeof most === 'number' ? most : null },
+  });
+  const takes = { ...route.traits.takes, reasoning: reasons };
+  const judged = { facts: call.facts, route: { ...route, traits: { ...route.traits, takes } } };
+  return flagUsage(judged, facts, new LearntRatio()).filter((flag) => flag === 'far_output');
+}
+
+describe.skipIf(exchanges === null)(`the output of recorded answers ${RECORDINGS_ABSENT}`, () => {
+  test('is near what came, whether the model is taken for one that hides reasoning or not', async () => {
+    let judged = 0;
+    const flagged: string[] = [];
+    for (const exchange of (exchanges ?? []).filter(({ status }) => status === 200)) {
+      const facts = await factsOf(exchange);
+      if (facts === null) continue;
+      judged += 1;
+      for (const reasons of [null, false]) {
+        if (flagsOf(facts, exchange.request, reasons).length > 0) flagged.push(`${exchange.id} ${reasons}`);
+      }
+    }
+    expect(flagged).toEqual([]);
+    expect(judged).toBeGreaterThanOrEqual(567);
+  });
+
+  test('is far from it where the same answers tell of a million more, or of nothing', async () => {
+    let long = 0;
+    for (const exchange of (exchanges ?? []).filter(({ status }) => status === 200)) {
+      const facts = await factsOf(exchange);
+      if (facts?.usage == null || facts.outputBytesMax === 0) continue;
+      const more = { ...facts, usage: { ...facts.usage, output: facts.usage.output + 1_000_000 } };
+      expect([exchange.id, flagsOf(more, null, false)]).toEqual([exchange.id, ['far_output']]);
+      if (!exchange.streamed || facts.outputBytes - facts.reasoningBytes <= 4_000) continue;
+      long += 1;
+      expect(flagsOf({ ...facts, usage: { ...facts.usage, output: 0 } }, null, null)).toEqual(['far_output']);
+    }
+    expect(long).toBeGreaterThan(0);
+  });
+});

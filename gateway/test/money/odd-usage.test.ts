@@ -1,0 +1,121 @@
+/**
+ * Shows what a running gateway makes of usage that is not what it seems: hidden reasoning, numbers that no answer bears, and
+ * numbers from before the end. Each in the same format and translated, where that is another way.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Pair, startPair } from '../harness/start-pair.ts';
+import { post, type Side } from '../http-contract/calls.ts';
+import { moneyConfig, newPrepaid, verified } from './money-rig.ts';
+
+/** Commands are processes of their own, and a machine may be busy. */
+setDefaultTimeout(30_000);
+
+const PRICE = { input: 1, output: 5 };
+const SIDES: readonly Side[] = ['chat', 'messages'];
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair((url) =>
+    moneyConfig(url, { 'of-chat': { host: 'chat', price: PRICE }, 'of-messages': { host: 'messages', price: PRICE } }),
+  );
+});
+afterAll(async () => {
+  await verified(pair);
+  await pair.stop();
+});
+
+const chunk = (members: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', ...members })}\n\n`;
+const said = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+const stop = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const done = 'data: [DONE]\n\n';
+
+function scriptChat(usage: object | null, content: string): void {
+  const message = { role: 'assistant', content, refusal: null };
+  const choices = [{ index: 0, message, finish_reason: 'stop', logprobs: null }];
+  pair.fake.script('of-chat', { json: { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage } });
+}
+
+function scriptMessages(last: object | undefined): void {
+  const event = (type: string, members: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+  const usage = { input_tokens: 77, output_tokens: 1 };
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    usage,
+  };
+  const records = [
+    event('message_start', { message }),
+    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'x'.repeat(400) } }),
+    event('content_block_stop', { index: 0 }),
+    event('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, ...last }),
+    event('message_stop', {}),
+  ];
+  pair.fake.script('of-messages', { records });
+}
+
+/** The record of a whole call. */
+async function recordOf(key: string, side: Side, model: string, stream: boolean) {
+  const members = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Say it.' }] };
+  const response = await post({ url: pair.gateway.url, key }, side, members);
+  const text = await response.text();
+  const [record] = await pair.gateway.calls('--request-id', response.headers.get('x-request-id') ?? '');
+  if (record === undefined) throw new Error(`no record of a call that got ${response.status}: ${text}`);
+  return record;
+}
+
+const keyOf = async () => (await newPrepaid(pair.gateway, 10_000_000_000n)).key;
+
+test('reasoning that did not show teaches nothing of what a counted answer costs', async () => {
+  const key = await keyOf();
+  const usage = { prompt_tokens: 9, completion_tokens: 500, completion_tokens_details: { reasoning_tokens: 495 } };
+  pair.fake.script('of-chat', { records: [said('x'.repeat(18)), stop, chunk({ choices: [], usage }), done] });
+  for (let i = 0; i < 40; i++) {
+    const response = await post({ url: pair.gateway.url, key }, 'chat', {
+      model: 'of-chat',
+      stream: true,
+      messages: [{ role: 'user', content: 'Think.' }],
+    });
+    await response.text();
+  }
+  pair.fake.script('of-chat', { records: [said('x'.repeat(4_000)), stop, done] });
+  const record = await recordOf(key, 'chat', 'of-chat', true);
+  expect([record.usage_source, record.usage.output]).toEqual(['counted', 1_000]);
+});
+
+describe.each(SIDES)('a client of %s', (side) => {
+  test.each([
+    ['far beyond what the caller allowed', 'x'.repeat(18), 5_000_000],
+    ['nothing for a long text', 'x '.repeat(25_000), 0],
+  ])('has an answer in one piece flagged that tells %s, and billed as told', async (_, text, completion_tokens) => {
+    scriptChat({ prompt_tokens: 9, completion_tokens }, text);
+    const record = await recordOf(await keyOf(), side, 'of-chat', false);
+    expect(record).toMatchObject({ usage_source: 'upstream', usage_flags: ['far_output'] });
+    expect(record.usage.output).toBe(completion_tokens);
+  });
+
+  test.each([
+    ['its message_delta has none', undefined],
+    ['its message_delta has no output', { usage: { input_tokens: 77 } }],
+  ])('pays for a messages stream by our count of its output where %s', async (_, last) => {
+    scriptMessages(last);
+    const record = await recordOf(await keyOf(), side, 'of-messages', true);
+    expect([record.usage_source, record.usage.input, record.usage.output]).toEqual(['counted', 77, 100]);
+  });
+
+  test('pays for a chat stream by our count where only its first chunk told usage', async () => {
+    const usage = { prompt_tokens: 77, completion_tokens: 0 };
+    const first = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }], usage });
+    pair.fake.script('of-chat', { records: [first, said('x'.repeat(400)), stop, done] });
+    const record = await recordOf(await keyOf(), side, 'of-chat', true);
+    expect([record.usage_source, record.usage.input, record.usage.output]).toEqual(['counted', 77, 100]);
+  });
+});
+
+test('the log has a line of what was flagged', () => {
+  expect(pair.gateway.stderr()).toContain('far_output');
+});
