@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Secret } from '../lib/secret.ts';
 import type { RunName } from '../store/idempotency-port.ts';
 
-/** What a client got, and what its record said of it. `error`: upstream refused the request, in words that were passed on. */
+/** What a client got, and what its record said of it. `error`: a plain answer ended where its money did. */
 export interface KeptHead {
   readonly status: number;
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;

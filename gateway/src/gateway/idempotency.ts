@@ -1,10 +1,9 @@
 /**
  * Owns what an idempotency key means for a call before it is sent: it runs, gets the answer of the call that ran, or is
- * refused; and what a refusal after that leaves behind. Contract, 5 and 8.
+ * refused. Contract, 5 and 8.
  */
 import { Gauge } from '../admission/capacity.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { BeginOutcome, IdempotencyStore, RunName, UnkeptReason } from '../store/idempotency-port.ts';
 import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
@@ -95,30 +94,4 @@ function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): Ca
         `the call with this idempotency key ${WHY_UNKEPT[met.reason]}. ${NEW_KEY}`,
       );
   }
-}
-
-/** Refusals of the request's content by upstream: the same request gets them again. All else may go better the next time. */
-const KEPT_REFUSALS: ReadonlySet<FailureKind> = new Set([
-  'upstream_rejected',
-  'context_overflow',
-  'output_over_context',
-]);
-
-/** Ends the run of a call that is refused. `isFree`: it is known that nothing was charged. */
-export async function endRefusedRun(
-  run: IdempotencyRun,
-  { kind }: CallFailure,
-  reply: Response,
-  isFree: boolean,
-): Promise<void> {
-  if (!isFree || !KEPT_REFUSALS.has(kind)) return run.end(isFree);
-  const head = {
-    status: reply.status,
-    stream: false,
-    error: kind,
-    finish_reason: null,
-    served_model: null,
-    provider: null,
-  };
-  await run.keep(head, reply.headers, new Uint8Array(await reply.clone().arrayBuffer()));
 }

@@ -3,7 +3,6 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { Call } from './call.ts';
 import type { Gate } from './gate.ts';
-import { endRefusedRun } from './idempotency.ts';
 import { failureReply } from './reply.ts';
 import { settle } from './settle.ts';
 
@@ -28,7 +27,7 @@ export async function refuse(call: Call, error: unknown, { protocol, gate, count
   }
   const reply = failureReply(failure, protocol, call.requestId, call.standing);
   if (call.content !== null) call.content.answered(await reply.clone().text());
-  if (call.run !== null) await endRefusedRun(call.run, failure, reply, isFree);
+  if (call.run !== null) await call.run.end(isFree);
   return reply;
 }
 
