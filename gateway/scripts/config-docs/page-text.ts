@@ -74,7 +74,7 @@ YAML. For the characters themselves write \`$\${NAME}\`. Names of members cannot
 
 - **size**: a whole number and B, KiB, MiB, GiB or TiB: \`32MiB\`.
 - **duration**: a whole number and ms, s, m, h or d: \`300ms\`, \`60s\`, \`15m\`.
-- **price**: USD per million tokens, from 0, at most 6 decimals: \`0.25\`.
+- **price**: USD per million tokens, from 0 to 1000000, at most 6 decimals: \`0.25\`.
 - **fee**: USD per 1,000 requests, from 0 to 1000, at most 6 decimals: \`10\`.
 - **date**: a day, which begins in UTC: \`2026-12-01\`; or a moment with its zone: \`2026-12-01T08:00:00+01:00\`.
 - **address**: scheme, host and path, without credentials, query and fragment: \`https://api.example.com/v1\`. The host must

@@ -15,10 +15,12 @@ const NANO_DECIMALS = 9;
 const PERCENT_DECIMALS = 4;
 
 /** One USD per token. It keeps 10⁹ tokens of one call within the ledger's 64-bit nano-USD. */
-const PICO_PER_TOKEN_MAX = 1_000_000_000_000n;
+export const USD_PER_MILLION_MAX = 1_000_000;
+const PICO_PER_TOKEN_MAX = BigInt(USD_PER_MILLION_MAX) * 1_000_000n;
 
 /** One USD per request. */
-const FEE_NANO_MAX = 1_000_000_000n;
+export const USD_PER_THOUSAND_MAX = 1_000;
+const FEE_NANO_MAX = BigInt(USD_PER_THOUSAND_MAX) * 1_000_000n;
 
 /** What one movement or cap may be: a ledger of 64-bit nano-USD holds just over nine thousand million dollars. */
 const AMOUNT_NANO_MAX = 9_000_000_000n * 1_000_000_000n;
@@ -47,7 +49,11 @@ export class PriceError extends Error {
 export function parseUsdPerMillion(written: string | number, member: string): PicoUsdPerToken {
   const price = parseMillionths(written, member, 'USD per million tokens');
   if (price > PICO_PER_TOKEN_MAX) {
-    throw new PriceError(member, quote(written), 'at most 1000000 USD per million tokens; is it in another unit?');
+    throw new PriceError(
+      member,
+      quote(written),
+      `at most ${USD_PER_MILLION_MAX} USD per million tokens; is it in another unit?`,
+    );
   }
   return price;
 }
@@ -94,7 +100,11 @@ export function parseUsd(written: string, member: string): NanoUsd {
 export function parseUsdPerThousand(written: string | number, member: string): NanoUsd {
   const fee = parseMillionths(written, member, 'USD per 1,000 requests');
   if (fee > FEE_NANO_MAX) {
-    throw new PriceError(member, quote(written), 'at most 1000 USD per 1,000 requests; is it in another unit?');
+    throw new PriceError(
+      member,
+      quote(written),
+      `at most ${USD_PER_THOUSAND_MAX} USD per 1,000 requests; is it in another unit?`,
+    );
   }
   return fee;
 }

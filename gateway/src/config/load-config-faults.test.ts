@@ -26,7 +26,8 @@ const PRICE_FORMS_EXPECTED =
   'expected free, or a mapping with input and output, or a list of such mappings, each but one with from. Write { input: 0.25, output: 2.00 } (USD per million tokens), or free.';
 const BEGINNING_EXPECTED =
   'expected a beginning of its own for each price of the list, save one. Give it another from, or remove one of the two.';
-const PRICE_EXPECTED = 'expected USD per million tokens: a number from 0 with at most 6 decimals, such as 0.25';
+const PRICE_EXPECTED =
+  'expected USD per million tokens: a number from 0 to 1000000 with at most 6 decimals, such as 0.25';
 const NAME_EXPECTED = 'expected a model name of 1 to 256 characters, without control characters';
 const ALIAS_EXPECTED =
   'expected a model name of 1 to 256 characters without control characters, or a mapping with name and protocols. Write claude-house, or { name: claude-house, protocols: [messages] }.';
@@ -319,6 +320,10 @@ describe('models', () => {
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, per_1000_requests: { Search: 1 } } }',
       "f.yaml:2:97: models.m.price.per_1000_requests.Search: found 'Search', expected a kind of tool as upstream counts it: 1 to 40 lower-case letters, digits and _, such as web_search. Choose another name.",
+    ],
+    [
+      'm: { targets: [{ provider: lab }], price: { input: 1, output: 2000000 } }',
+      `f.yaml:2:73: models.m.price.output: found '2000000', ${PRICE_EXPECTED}. Correct the number.`,
     ],
     [
       'm: { targets: [{ provider: lab }], price: { input: 1, output: 1, per_1000_requests: { web_search: 2000 } } }',

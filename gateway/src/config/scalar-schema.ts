@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../billing/money.ts';
 import { TOOL_KIND } from '../generation/usage-apart.ts';
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
@@ -170,9 +171,9 @@ export const listenHost = scalar({
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
 
-const decimal = (unit: string, json: { readonly title: string; readonly maximum?: number }) =>
+const decimal = (unit: string, json: { readonly title: string; readonly maximum: number }) =>
   scalar({
-    expected: `${unit}: a number from 0${json.maximum === undefined ? '' : ` to ${json.maximum}`} with at most 6 decimals, such as 0.25`,
+    expected: `${unit}: a number from 0 to ${json.maximum} with at most 6 decimals, such as 0.25`,
     advice: 'Correct the number.',
     json: {
       type: ['number', 'string'],
@@ -180,15 +181,14 @@ const decimal = (unit: string, json: { readonly title: string; readonly maximum?
       pattern: `^\\d{1,9}(\\.\\d{1,6})?$|${EXPRESSION_PATTERN}`,
       ...json,
     },
-    parse: (text) =>
-      /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= (json.maximum ?? Number.MAX_SAFE_INTEGER) ? text : UNFIT,
+    parse: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) <= json.maximum ? text : UNFIT),
   });
 
 /** USD per million tokens, as written. */
-export const priceText = decimal('USD per million tokens', { title: 'price' });
+export const priceText = decimal('USD per million tokens', { title: 'price', maximum: USD_PER_MILLION_MAX });
 
 /** USD per 1,000 requests, as written. */
-export const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: 1000 });
+export const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_PER_THOUSAND_MAX });
 
 /** The kind of a tool that runs upstream, as its usage counts it. */
 export const toolKind = z
