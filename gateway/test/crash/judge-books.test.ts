@@ -122,6 +122,14 @@ const PLANTED: readonly (readonly [what: string, plant: (given: Case) => unknown
     /^wrong: .*99000000 by a checkpoint/,
   ],
   [
+    'a stream whose output was noted has another status than its caller heard',
+    ({ sent, records }) => {
+      sent[2] = { label: 'cut', role: role('rich'), heard: heard('c', { end: 'cut' }) };
+      Object.assign(records[2] ?? {}, { usage_source: 'checkpoint' });
+    },
+    /^wrong: cut, .*heard 200 and then output, its record says 500/,
+  ],
+  [
     'another amount is charged than upstream counted',
     ({ arrived }) => arrived.set('whole', [99n]),
     /^wrong: .*counted 99/,

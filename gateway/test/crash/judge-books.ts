@@ -96,7 +96,10 @@ function judgeAnswers({ label, sent, records }: Told): string[] {
     const record = byId.get(requestId);
     // Before its hold is durable a call gets no byte, so what was cut off after its head has been ended by recovery.
     if (record === undefined) return [`lost: ${what} was answered (${status}, ${end}) and has no record`];
-    if (end === 'cut') return [];
+    if (end === 'cut') {
+      const isKnown = record.usage_source !== 'checkpoint' || record.status === status;
+      return isKnown ? [] : [`wrong: ${what} heard ${status} and then output, its record says ${record.status}`];
+    }
     if (end === 'refused') {
       const isExpected = (status === 200 && record.error === 'quota_exceeded') || EXPECTED_STATUSES.has(status);
       return isExpected ? [] : [`unexpected: ${what} was refused: ${status} ${refusal}`];

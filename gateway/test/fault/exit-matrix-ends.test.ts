@@ -69,10 +69,11 @@ test('killed with -9: a stream pays its last checkpoint, all else nothing; the n
       if (record === null) throw new Error(`the call of ${account} has no record`);
       const [cost, input, , , , output] =
         checkpoint === null ? [0, 0, 0, 0, 0, 0] : (JSON.parse(checkpoint) as unknown[]);
-      const { error, usage_source, cost_nano_usd } = record;
+      const { status, error, usage_source, cost_nano_usd } = record;
       const source = checkpoint === null ? 'void' : 'checkpoint';
-      expect([account, error, usage_source, cost_nano_usd]).toEqual([
+      expect([account, status, error, usage_source, cost_nano_usd]).toEqual([
         account,
+        checkpoint === null ? 500n : 200n,
         'gateway_crashed',
         source,
         BigInt(Number(cost)),

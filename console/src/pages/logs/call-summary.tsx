@@ -6,6 +6,7 @@ import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { Money } from '../../ui/amounts.tsx';
 import type { CallView } from './call-list.ts';
+import { describeCrash } from './waterfall-layout.ts';
 
 const SOURCE_WORDS: Readonly<Record<string, string>> = {
   upstream: 'counted by the provider',
@@ -25,6 +26,7 @@ const FLAG_WORDS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], 
 
 export function CallSummary({ call }: { readonly call: CallView }) {
   const account = useAccount();
+  const hasTimes = describeCrash(call) === null;
   return (
     <div className="flex flex-col gap-4">
       {call.error !== null && (
@@ -43,8 +45,10 @@ export function CallSummary({ call }: { readonly call: CallView }) {
           <Money nanoUsd={call.cost_nano_usd} exact />
         </Fact>
         <Fact name="Time">{exactTime(call.at)}</Fact>
-        <Fact name="Duration">{duration(call.duration_ms)}</Fact>
-        <Fact name="First byte">{call.ttfb_ms === null ? 'none went out' : duration(call.ttfb_ms)}</Fact>
+        <Fact name="Duration">{hasTimes ? duration(call.duration_ms) : 'not known'}</Fact>
+        <Fact name="First byte">
+          {call.ttfb_ms !== null ? duration(call.ttfb_ms) : hasTimes ? 'none went out' : 'not known'}
+        </Fact>
         <Fact name="Model">{call.model ?? 'none'}</Fact>
         <Fact name="Answered by">
           {call.served_model === null ? 'nobody' : `${call.served_model}, ${call.provider ?? ''}`}

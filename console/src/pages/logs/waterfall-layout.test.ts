@@ -1,6 +1,6 @@
 /** Shows where the bars of a call’s attempts are. */
 import { describe, expect, test } from 'bun:test';
-import { layOutAttempts } from './waterfall-layout.ts';
+import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
 
 const attempt = (duration_ms: number) => ({ provider: 'p', model: 'm', status: 200, error: null, duration_ms });
 
@@ -30,4 +30,11 @@ describe('layOutAttempts', () => {
       gatewayMs: 2,
     });
   });
+});
+
+test('a call that the gateway died in has no times, and is not said to have asked nobody', () => {
+  const error = 'gateway_crashed';
+  expect(describeCrash({ error, attempts: [] })).toContain('whether a provider was asked, and how long');
+  expect(describeCrash({ error, attempts: [attempt(0)] })).toContain('while p answered with m: how long');
+  expect(describeCrash({ error: 'upstream_failed', attempts: [] })).toBeNull();
 });

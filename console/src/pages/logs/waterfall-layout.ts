@@ -19,6 +19,15 @@ export interface Waterfall {
   readonly gatewayMs: number;
 }
 
+/** What is told instead of bars where the gateway died during the call, and its times with it; null: it did not. */
+export function describeCrash({ error, attempts }: Pick<CallView, 'error' | 'attempts'>): string | null {
+  if (error !== 'gateway_crashed') return null;
+  const [attempt] = attempts;
+  return attempt === undefined
+    ? 'The gateway died during the call: whether a provider was asked, and how long the call ran, is not known.'
+    : `The gateway died while ${attempt.provider} answered with ${attempt.model}: how long the call ran is not known.`;
+}
+
 /** Attempts are recorded without their beginnings: what the gateway did itself is put before the first one. */
 export function layOutAttempts(call: Pick<CallView, 'attempts' | 'duration_ms' | 'ttfb_ms'>): Waterfall {
   const spentMs = call.attempts.reduce((sum, { duration_ms }) => sum + duration_ms, 0);

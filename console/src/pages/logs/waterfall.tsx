@@ -3,12 +3,14 @@ import { duration } from '../../lib/numbers.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallView } from './call-list.ts';
-import { layOutAttempts, type WaterfallBar } from './waterfall-layout.ts';
+import { describeCrash, layOutAttempts, type WaterfallBar } from './waterfall-layout.ts';
 
 const WIDTH = 1_000;
 const BAR_MIN = 3;
 
 export function Waterfall({ call }: { readonly call: CallView }) {
+  const crash = describeCrash(call);
+  if (crash !== null) return <p className="text-ink-2">{crash}</p>;
   const { bars, totalMs, firstByteMs, gatewayMs } = layOutAttempts(call);
   if (bars.length === 0) {
     return <p className="text-ink-2">No provider was asked: the call ended here after {duration(totalMs)}.</p>;

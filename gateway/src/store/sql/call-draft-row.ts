@@ -55,8 +55,8 @@ export interface UnendedCall {
 }
 
 /**
- * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. How long
- * it ran is not known, so `duration_ms` is 0.
+ * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. A checkpoint is made
+ * as output goes out: a caller of a stream had its 200 by then. How long it ran is not known, so `duration_ms` is 0.
  */
 export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedHold, error: string): UnendedCall {
   const values = JSON.parse(draft) as DraftValues;
@@ -70,9 +70,11 @@ export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedH
       ? ZERO_USAGE
       : (Object.fromEntries(names.map((counter, index) => [counter, counters[index]])) as unknown as Usage);
   const unpriced = checkpoint !== null && members.price_version === null;
+  const { provider, served_model: model, stream } = members;
+  const answered = checkpoint !== null && provider !== null && model !== null;
   const record: CallRecord = {
     ...members,
-    status: 500,
+    status: checkpoint !== null && stream ? 200 : 500,
     error,
     finish_reason: null,
     usage,
@@ -81,7 +83,7 @@ export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedH
     cost_nano_usd: unpriced ? null : cost.toString(),
     ttfb_ms: null,
     duration_ms: 0,
-    attempts: [],
+    attempts: answered ? [{ provider, model, status: 200, error, duration_ms: 0 }] : [],
   };
   return { record, cost: unpriced ? 0n : cost };
 }

@@ -244,18 +244,36 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
         price_version: PRICE_VERSION,
       });
       expect(await statusOf('some')).toMatchObject({
-        ...crashed,
+        error: 'gateway_crashed',
         usage: usageOf(30),
         usage_source: 'checkpoint',
         cost_nano_usd: '60',
       });
-      expect(await statusOf('over')).toMatchObject({ ...crashed, cost_nano_usd: '140' });
+      expect(await statusOf('over')).toMatchObject({ error: 'gateway_crashed', cost_nano_usd: '140' });
       expect(await statusOf('done')).toMatchObject({ status: 200 });
       expect(await outcomeOf(ledger.settle(settledCall('some', { held: 100n, output: 5, account: 'paid' })))).toBe(
         'conflict',
       );
       expect(await restart()).toEqual({ posted: 0, voided: 0 });
       expect(await rig.readCalls()).toHaveLength(4);
+    });
+
+    test('after a crash a stream whose output was noted has the status that its caller got, and who answered', async () => {
+      await Promise.all(['noted', 'silent'].map((id) => ledger.hold(heldCall(id, 100n))));
+      const { draft, amount } = heldCall('folded', 100n);
+      await ledger.hold({ amount, draft: { ...draft, stream: false } });
+      for (const call_id of ['noted', 'folded']) await ledger.checkpoint({ call_id, usage: usageOf(30), cost: 60n });
+      await restart();
+      const told = async (id: string) => {
+        const { status, error, attempts } = (await statusOf(id)) ?? {};
+        return [status, error, attempts];
+      };
+      const attempt = { status: 200, error: 'gateway_crashed', duration_ms: 0 };
+      const answered = { provider: draft.provider ?? '', model: draft.served_model ?? '', ...attempt };
+      expect(await told('noted')).toEqual([200, 'gateway_crashed', [answered]]);
+      // Its caller waited for an answer in one piece.
+      expect(await told('folded')).toEqual([500, 'gateway_crashed', [answered]]);
+      expect(await told('silent')).toEqual([500, 'gateway_crashed', []]);
     });
 
     test('sound, images and tools are kept with a call, and with the checkpoint of one that crashed', async () => {
