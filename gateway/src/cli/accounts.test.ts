@@ -102,12 +102,37 @@ describe('topup', () => {
 
   test('the same id moves once; another amount under it is refused', async () => {
     await print('topup', 'default', '--usd', '1', '--id', 'mine');
-    const again = await print('topup', 'default', '--usd', '1', '--id', 'mine');
-    expect(again).toMatchObject([{ id: 'mine', moved_nano_usd: '0', balance_nano_usd: '1000000000' }]);
+    const again = await print('topup', 'default', '--usd', '1', '--id', 'mine', '--note', 'another');
+    expect(again).toMatchObject([{ id: 'mine', moved_nano_usd: '0', note: null, balance_nano_usd: '1000000000' }]);
     expect((await run('topup', 'default', '--usd', '1', '--id', 'mine')).stdout).toContain('nothing moved now');
     const other = await run('topup', 'default', '--usd', '2', '--id', 'mine');
     expect([other.exitCode, other.stdout]).toEqual([1, '']);
-    expect(other.stderr).toContain('To try again safely add --id mine');
+    expect(other.stderr).toBe(
+      'The topup mine moved 1 USD of the account default before, and cannot be 2 USD of default now. For another movement give another id.',
+    );
+  });
+
+  test('where nobody knows whether it came through, the id for trying again is told; also of a correction', async () => {
+    await print('topup', 'default', '--usd', '1');
+    const server = Bun.serve({ unix: join(dataDir, 'tollgate.sock'), fetch: () => new Response('hello') });
+    try {
+      for (const act of [['topup'], ['accounts', 'correct', '--note', 'typo']]) {
+        const { exitCode, stderr } = await run(...act, 'default', '--usd', '1', '--id', 'mine');
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining('To try again safely add --id mine')]);
+      }
+    } finally {
+      await server.stop(true);
+    }
+  });
+
+  test('a correction that takes more than a prepaid account has says so in its own unit', async () => {
+    await print('accounts', 'create', 'team', '--mode', 'prepaid');
+    await print('topup', 'team', '--usd', '1.5');
+    const { exitCode, stderr } = await run('accounts', 'correct', 'team', '--usd', '-2', '--note', 'typo');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'The account team is prepaid and has 1.5 USD available, of which 2 USD cannot be taken. Take at most 1.5.',
+    ]);
   });
 
   test('a correction takes away or gives back', async () => {
@@ -126,7 +151,9 @@ describe('topup', () => {
     [['default', '--usd', '0.0000000001'], 2, 'expected at most 9 decimal places'],
     [['gone', '--usd', '1'], 1, 'There is no account with the id "gone"'],
   ])('%p is refused', async (words, exitCode, message) => {
-    const outcome = await run('topup', ...words);
-    expect(outcome).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
+    const { stderr, ...outcome } = await run('topup', ...words);
+    expect(outcome).toEqual({ exitCode, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('try again');
   });
 });

@@ -7,6 +7,7 @@ import { type Lifted, orNull, parseInherited } from './argument-parsers.ts';
 import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { listAccounts } from './list-accounts.ts';
+import { type AskedMovement, MOVEMENT_ID_HELP, moveMoney } from './move-money.ts';
 import { renderJsonLine, renderTable } from './output.ts';
 import { printMovement } from './print-movement.ts';
 import { capsView, renderCaps, renderUsd } from './render-caps.ts';
@@ -85,10 +86,14 @@ export function register(program: Command, environment: CliEnvironment): void {
     .argument('<id>', 'the id of the account')
     .requiredOption('--usd <amount>', 'how much goes back to the account; with a minus sign: is taken from it')
     .requiredOption('--note <text>', 'why')
+    .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
-    .action(async (account: string, flags: { usd: string; note: string; json?: true }) => {
-      const given = { account, usd: flags.usd, note: flags.note };
-      printMovement(environment, await administer(environment, 'accounts.correct', given), flags.json === true);
+    .action(async (account: string, { json, ...asked }: Omit<AskedMovement, 'account'> & { readonly json?: true }) => {
+      printMovement(
+        environment,
+        await moveMoney(environment, 'accounts.correct', { account, ...asked }),
+        json === true,
+      );
     });
 }
 

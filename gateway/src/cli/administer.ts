@@ -1,7 +1,7 @@
 /** Owns how a command that changes something reaches the data: through the running server, else itself under the lock. */
 import { createLimitRules } from '../admission/limit-rules.ts';
-import type { ControlReply, Json } from '../control/command.ts';
-import { createControl } from '../control/control.ts';
+import type { ControlAnswer, Json } from '../control/command.ts';
+import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/load-key-directory.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
@@ -22,11 +22,14 @@ const NOBODY_IS_BOUND = () => undefined;
 const UNCHECKED =
   'No server runs, and no configuration file that can be read from here names the providers: whether a model of this name is served was not checked.\n';
 
+/** How a command ends of which nobody knows whether it was done. */
+export class OutcomeUnknown extends CliFailure {}
+
 /**
  * Runs an administrative command and answers with its result. `lockWaitMs` bounds the wait for another command, or for
  * a server that is just starting.
  *
- * @throws CliFailure with exit code 2 for wrong arguments, 1 where it cannot be done.
+ * @throws CliFailure with exit code 2 for wrong arguments, 1 where it cannot be done; OutcomeUnknown where it may be done.
  */
 export async function administer(
   environment: CliEnvironment,
@@ -34,13 +37,14 @@ export async function administer(
   given: object,
   lockWaitMs = LOCK_WAIT_MS,
 ): Promise<Json> {
-  let reply: ControlReply;
+  let reply: ControlAnswer;
   try {
     reply = await reachAndRun(environment, name, given, lockWaitMs);
   } catch (fault) {
     throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
   }
   if (reply.ok) return reply.result;
+  if (reply.kind === 'unknown') throw new OutcomeUnknown(1, reply.message);
   throw new CliFailure(reply.kind === 'usage' ? 2 : 1, reply.message);
 }
 
@@ -49,14 +53,14 @@ async function reachAndRun(
   name: string,
   given: object,
   lockWaitMs: number,
-): Promise<ControlReply> {
+): Promise<ControlAnswer> {
   const { dataDir } = environment;
   const folder = prepareDataFolder(dataDir);
   if (folder.created) environment.stderr(`Made the data folder ${dataDir}, which was not there.\n`);
   for (const warning of folder.warnings) environment.stderr(`${warning}\n`);
   const giveUpAtMs = performance.now() + lockWaitMs;
   for (;;) {
-    const reply = await callControl(dataDir, name, given);
+    const reply = await callControl(dataDir, name, given).catch(unheard);
     if (reply !== 'no-server') return reply;
     const lock = acquireDataLock(dataDir);
     if (lock !== 'held') {
@@ -75,7 +79,12 @@ async function reachAndRun(
   }
 }
 
-async function runHere(environment: CliEnvironment, name: string, given: object): Promise<ControlReply> {
+/** A server that was asked may have died, or been lost sight of, between the change and its reply. */
+function unheard(fault: unknown): ControlAnswer {
+  return { ok: false, kind: 'unknown', message: fault instanceof Error ? fault.message : String(fault) };
+}
+
+async function runHere(environment: CliEnvironment, name: string, given: object): Promise<ControlAnswer> {
   const { key, warnings } = loadMasterKey(environment.dataDir);
   for (const warning of warnings) environment.stderr(`${warning}\n`);
   const store = await openStore({ dataDir: environment.dataDir });
@@ -97,7 +106,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
       nowMs: () => environment.nowMs(),
     });
-    return await control.run(name, given, BY_COMMAND_LINE);
+    return await answerCommand(control, name, given, BY_COMMAND_LINE);
   } finally {
     await store.close();
   }

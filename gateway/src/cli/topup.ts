@@ -1,9 +1,7 @@
-/** Owns the command `tollgate topup`: its flags, and what is said where nobody knows whether it came through. */
+/** Owns the command `tollgate topup`: its flags. */
 import type { Command } from 'commander';
-import type { Json } from '../control/command.ts';
-import { generateId } from '../identity/key-format.ts';
-import { administer } from './administer.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
+import type { CliEnvironment } from './cli-environment.ts';
+import { MOVEMENT_ID_HELP, moveMoney } from './move-money.ts';
 import { printMovement } from './print-movement.ts';
 
 interface Flags {
@@ -21,24 +19,9 @@ export function register(program: Command, environment: CliEnvironment): void {
     .argument('<account>', 'the id of the account')
     .requiredOption('--usd <amount>', 'how much, in USD, such as 10 or 0.25')
     .option('--note <text>', 'what for; kept with the entry in the ledger')
-    .option('--id <id>', 'names the movement: the same id twice moves once')
+    .option('--id <id>', MOVEMENT_ID_HELP)
     .option('--json', 'print JSON')
-    .action(async (account: string, flags: Flags) => {
-      const id = flags.id ?? generateId('mov');
-      const given = { account, usd: flags.usd, note: flags.note, id };
-      printMovement(environment, await topup(environment, given), flags.json === true);
+    .action(async (account: string, { json, ...asked }: Flags) => {
+      printMovement(environment, await moveMoney(environment, 'accounts.topup', { account, ...asked }), json === true);
     });
-}
-
-/** A server may have died between the entry and its reply: whoever asks again with the same id pays once. */
-async function topup(environment: CliEnvironment, given: { readonly id: string }): Promise<Json> {
-  try {
-    return await administer(environment, 'accounts.topup', given);
-  } catch (fault) {
-    if (!(fault instanceof CliFailure) || fault.exitCode === 2) throw fault;
-    throw new CliFailure(
-      1,
-      `${fault.message}\nTo try again safely add --id ${given.id}: should the money have come through, it does not move twice.`,
-    );
-  }
 }

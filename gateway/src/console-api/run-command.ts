@@ -1,5 +1,5 @@
 /** Owns how a route has a command run: in the name of who asks, and with its refusal in the words of the console's API. */
-import type { Control } from '../control/control.ts';
+import { type Control, isUndone } from '../control/control.ts';
 import type { ChangedBy } from '../store/audit-port.ts';
 import type { Actor } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
@@ -37,12 +37,8 @@ function nameStoreFault(fault: unknown): never {
   const kind = fault instanceof Error && 'kind' in fault ? fault.kind : null;
   if (!(fault instanceof Error) || fault.name !== 'StoreFailure') throw fault;
   if (kind === 'refused' || kind === 'conflict') throw new ConsoleFailure('conflict', fault.message, { cause: fault });
-  throw new ConsoleFailure(
-    'store_away',
-    'nothing can be written at the moment, and nothing was changed; try again soon',
-    {
-      retryAfterSeconds: 2,
-      cause: fault,
-    },
-  );
+  const known = isUndone(fault)
+    ? 'nothing can be written at the moment, and nothing was changed; try again soon'
+    : 'nothing can be written at the moment, and it is not known whether the change was kept: look before you ask again';
+  throw new ConsoleFailure('store_away', known, { retryAfterSeconds: 2, cause: fault });
 }

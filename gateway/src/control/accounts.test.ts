@@ -143,6 +143,21 @@ describe('movements of money', () => {
     expect(rig.credits).toEqual([{ account: 'default', amount: 3_000_000_000n }]);
   });
 
+  test('an id that was used is answered with the movement that was made, or refused for another', async () => {
+    const given = { account: 'default', usd: '3', id: 'mov_mine', note: 'first' };
+    await rig.run('accounts.topup', given);
+    expect(await rig.run('accounts.topup', { ...given, note: 'second' })).toMatchObject({
+      moved_nano_usd: '0',
+      note: 'first',
+    });
+    const { kind, message } = await rig.refusal('accounts.topup', { ...given, usd: '0.5' });
+    expect([kind, message]).toEqual([
+      'failed',
+      expect.stringContaining('mov_mine moved 3 USD of the account default before, and cannot be 0.5 USD of default'),
+    ]);
+    expect(rig.credits).toHaveLength(1);
+  });
+
   test('what the disk does not take cannot be spent', async () => {
     rig.disk.full = true;
     await expect(rig.control.run('accounts.topup', { account: 'default', usd: '1' }, rig.by)).rejects.toThrow(

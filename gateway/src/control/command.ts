@@ -38,7 +38,7 @@ export interface ModelNames {
 /** What commands work on: first what is on disk, then what is in memory. */
 export interface ControlContext {
   readonly policies: PolicyBook;
-  readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
+  readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
   readonly directory: KeyDirectory;
   readonly limits: RulesInForce;
   /** Told of money that came to an account (negative: left it) outside of calls, once that is durable. Integer nano-USD. */
@@ -65,6 +65,9 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type ControlReply =
   | { readonly ok: true; readonly result: Json }
   | { readonly ok: false; readonly kind: 'usage' | 'failed'; readonly message: string };
+
+/** A reply, or a fault after which nobody knows whether it was done. */
+export type ControlAnswer = ControlReply | { readonly ok: false; readonly kind: 'unknown'; readonly message: string };
 
 /** A command with its arguments already checked: takes its run and raw arguments. */
 export type ControlCommand = (run: CommandRun, rawArguments: unknown) => Promise<ControlReply>;

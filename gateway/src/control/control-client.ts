@@ -1,13 +1,13 @@
 /** Owns asking a running server to run a command. Does not run one itself where there is no server. */
 import { z } from 'zod';
-import type { ControlReply } from './command.ts';
+import type { ControlAnswer } from './command.ts';
 import { findSocketPath } from './socket-place.ts';
 
 const REPLY_TIMEOUT_MS = 30_000;
 
 const reply = z.union([
   z.object({ ok: z.literal(true), result: z.json() }),
-  z.object({ ok: z.literal(false), kind: z.enum(['usage', 'failed']), message: z.string() }),
+  z.object({ ok: z.literal(false), kind: z.enum(['usage', 'failed', 'unknown']), message: z.string() }),
 ]);
 
 /**
@@ -19,7 +19,7 @@ export async function callControl(
   dataDir: string,
   name: string,
   rawArguments: unknown,
-): Promise<ControlReply | 'no-server'> {
+): Promise<ControlAnswer | 'no-server'> {
   const path = findSocketPath(dataDir);
   if (path === null) return 'no-server';
   let text: string;
@@ -40,7 +40,7 @@ export async function callControl(
   return parseReply(text, path);
 }
 
-function parseReply(text: string, path: string): ControlReply {
+function parseReply(text: string, path: string): ControlAnswer {
   try {
     return reply.parse(JSON.parse(text));
   } catch {

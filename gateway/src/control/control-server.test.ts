@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { ControlAnswer } from './command.ts';
 import type { Control } from './control.ts';
 import { callControl } from './control-client.ts';
 import { serveControl } from './control-server.ts';
@@ -63,15 +64,16 @@ describe('the control socket', () => {
     await server.stop();
   });
 
-  test('a command that throws is answered, and the next one too', async () => {
+  test('a command that throws is answered, and the next one too; what is not known to be undone is not said to be', async () => {
     const folder = newFolder();
-    const server = serveControl(folder, { run: () => Promise.reject(new Error('the disk is full')) });
-    for (let round = 0; round < 2; round++) {
-      expect(await callControl(folder, 'keys.list', {})).toEqual({
-        ok: false,
-        kind: 'failed',
-        message: 'the disk is full',
-      });
+    const full = Object.assign(new Error('the disk is full'), { kind: 'full' });
+    const faults = [full, new Error('the writer died')];
+    const server = serveControl(folder, { run: () => Promise.reject(faults.shift()) });
+    for (const [kind, message] of [
+      ['failed', 'the disk is full'],
+      ['unknown', 'the writer died'],
+    ]) {
+      expect(await callControl(folder, 'keys.list', {})).toEqual({ ok: false, kind, message } as ControlAnswer);
     }
     await server.stop();
   });

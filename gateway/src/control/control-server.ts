@@ -3,8 +3,8 @@
  * does is the command line to the audit trail.
  */
 import { BY_COMMAND_LINE } from '../store/audit-port.ts';
-import type { ControlReply } from './command.ts';
-import type { Control } from './control.ts';
+import type { ControlAnswer, ControlReply } from './command.ts';
+import { answerCommand, type Control } from './control.ts';
 import { clearSocketPlace, prepareSocketPlace } from './socket-place.ts';
 
 export interface ControlServer {
@@ -30,7 +30,7 @@ export function serveControl(dataDir: string, control: Control): ControlServer {
       unix: place.path,
       maxRequestBodySize: BODY_BYTES_MAX,
       fetch: (request) => answer(request, control),
-      error: () => Response.json(failed('the control socket failed to answer'), { status: 500 }),
+      error: () => Response.json(UNANSWERED, { status: 500 }),
     });
     return {
       ...place,
@@ -49,12 +49,16 @@ async function answer(request: Request, control: Control): Promise<Response> {
   if (request.method !== 'POST' || name === undefined) {
     return Response.json(failed('expected POST /commands/NAME'), { status: 404 });
   }
+  let given: unknown;
   try {
-    return Response.json(await control.run(name, await request.json(), BY_COMMAND_LINE));
+    given = await request.json();
   } catch (fault) {
     return Response.json(failed(fault instanceof Error ? fault.message : String(fault)));
   }
+  return Response.json(await answerCommand(control, name, given, BY_COMMAND_LINE));
 }
+
+const UNANSWERED: ControlAnswer = { ok: false, kind: 'unknown', message: 'the control socket failed to answer' };
 
 function failed(message: string): ControlReply {
   return { ok: false, kind: 'failed', message };

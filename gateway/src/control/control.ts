@@ -1,7 +1,7 @@
 /** Owns running administrative commands by name, one after another. It is told who asks, and believes it. */
 import type { ChangedBy } from '../store/audit-port.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
-import type { ControlCommand, ControlContext, ControlReply } from './command.ts';
+import type { ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { LINK_COMMANDS } from './link-commands.ts';
@@ -20,8 +20,8 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
 export interface Control {
   /**
    * Runs a command. Commands wait for one another: each reads, decides and writes, and two at once would undo each
-   * other's changes. Rejects where the store fails; nothing has changed then. What it changes is in the audit trail, as
-   * `by`'s.
+   * other's changes. Rejects where the store fails; whether nothing has changed then, `isUndone` tells. What it changes is
+   * in the audit trail, as `by`'s.
    */
   run(name: string, rawArguments: unknown, by: ChangedBy): Promise<ControlReply>;
 }
@@ -38,6 +38,29 @@ export function createControl(context: ControlContext): Control {
       return reply;
     },
   };
+}
+
+/** Of the store's failures those after which it is sure that nothing was changed; its classes are below this layer. */
+const UNDONE: ReadonlySet<unknown> = new Set(['refused', 'conflict', 'full', 'closed']);
+
+/** Whether it is sure of what a command threw that nothing was changed. */
+export function isUndone(fault: unknown): boolean {
+  return fault instanceof Error && 'kind' in fault && UNDONE.has(fault.kind);
+}
+
+/** Runs a command; a fault is an answer too. Never rejects. */
+export async function answerCommand(
+  control: Control,
+  name: string,
+  rawArguments: unknown,
+  by: ChangedBy,
+): Promise<ControlAnswer> {
+  try {
+    return await control.run(name, rawArguments, by);
+  } catch (fault) {
+    const message = fault instanceof Error ? fault.message : String(fault);
+    return { ok: false, kind: isUndone(fault) ? 'failed' : 'unknown', message };
+  }
 }
 
 function unknownCommand(name: string): ControlReply {

@@ -1,17 +1,18 @@
 /** Owns the commands that move an account's money: what comes in, and what is put right. What calls cost is not moved here. */
 import { z } from 'zod';
+import { formatNanoUsd } from '../billing/money.ts';
 import { generateId } from '../identity/key-format.ts';
 import type { NewAuditEntry } from '../store/audit-port.ts';
 import type { AccountBalance, Movement } from '../store/ledger-port.ts';
 import { givenId, movementId, movementNote } from './arguments.ts';
-import { type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
+import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
 import { findAccount } from './find.ts';
 import { usdCorrection, usdMoved } from './money-arguments.ts';
 import { viewMovement } from './views.ts';
 
 /**
- * `id` may be given by whoever asks: a top-up of which nobody knows whether it came through can be asked for again, for
- * the same id moves once.
+ * `id` may be given by whoever asks: a movement of which nobody knows whether it came through can be asked for again, for
+ * the same id moves once. What was moved then is answered, whatever note is asked for now.
  */
 const topup = defineCommand(
   z.strictObject({
@@ -30,6 +31,8 @@ const correct = defineCommand(
   async (context, given) => move(context, 'correct', newMovement(context, given)),
 );
 
+type MovementKind = 'topup' | 'correct';
+
 interface GivenMovement {
   readonly account: string;
   readonly usd: bigint;
@@ -41,18 +44,34 @@ function newMovement(run: CommandRun, { account, usd, note, id = generateId('mov
   return { id, account: findAccount(run, account).id, amount: usd, note, at_ms: run.nowMs() };
 }
 
-async function move(run: CommandRun, kind: 'topup' | 'correct', movement: Movement): Promise<Json> {
-  const [before] = await run.ledger.readBalances(movement.account);
+/** Commands run one after another: what was not moved before it is looked up is not moved by another until it is. */
+async function move(run: CommandRun, kind: MovementKind, movement: Movement): Promise<Json> {
+  const { id, account, amount } = movement;
+  const [balance] = await run.ledger.readBalances(account);
+  const kept = await run.ledger.readMovement(kind, id);
+  if (kept !== null && balance !== undefined) {
+    if (kept.account !== account || kept.amount !== amount)
+      throw new CommandFailure(wordsOfOther(kind, kept, movement));
+    return viewMovement(kept, balance, 0n);
+  }
+  if (balance !== undefined) refuseOverdraft(balance, amount);
   const after = await run.ledger[kind](movement, auditMovement(run, movement));
-  // Calls move money within the sum, commands run one after another: the difference is this movement, or none.
-  const moved = wholeOf(after) - (before === undefined ? 0n : wholeOf(before));
-  if (moved !== 0n) await run.credit(movement.account, moved);
-  return viewMovement(movement, after, moved);
+  await run.credit(account, amount);
+  return viewMovement(movement, after, amount);
 }
 
-/** What was topped up and corrected, ever. */
-function wholeOf({ available, held, charged }: AccountBalance): bigint {
-  return available + held + charged;
+function wordsOfOther(kind: MovementKind, kept: Movement, { id, account, amount }: Movement): string {
+  const what = kind === 'topup' ? 'topup' : 'correction';
+  return `The ${what} ${id} moved ${formatNanoUsd(kept.amount)} USD of the account ${kept.account} before, and cannot be ${formatNanoUsd(amount)} USD of ${account} now. For another movement give another id.`;
+}
+
+/** The ledger has the last word, for calls run meanwhile; its words are not in the unit that was asked in. */
+function refuseOverdraft({ account, mode, available }: AccountBalance, amount: bigint): void {
+  if (mode !== 'prepaid' || amount >= 0n || available + amount >= 0n) return;
+  const most = available > 0n ? `Take at most ${formatNanoUsd(available)}.` : 'There is nothing to take.';
+  throw new CommandFailure(
+    `The account ${account} is prepaid and has ${formatNanoUsd(available)} USD available, of which ${formatNanoUsd(-amount)} USD cannot be taken. ${most}`,
+  );
 }
 
 function auditMovement(run: CommandRun, { id, account, amount, note, at_ms }: Movement): NewAuditEntry {

@@ -111,6 +111,8 @@ export interface Ledger {
   topup(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
   /** As `topup`; a positive amount goes back to the account. */
   correct(movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance>;
+  /** The movement of that kind and id as it was made; null: none was. */
+  readMovement(kind: 'topup' | 'correct', id: string): Promise<Movement | null>;
   /** Of every account, by id; or of the one, where there is one of that id. */
   readBalances(account?: string): Promise<readonly AccountBalance[]>;
   /** False once writes fail: calls are then answered 503. */

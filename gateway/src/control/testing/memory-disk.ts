@@ -17,7 +17,7 @@ export interface MemoryDisk {
   /** The audit trail. */
   readonly entries: NewAuditEntry[];
   readonly policies: PolicyBook;
-  readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readBalances'>;
+  readonly ledger: Pick<Ledger, 'topup' | 'correct' | 'readMovement' | 'readBalances'>;
 }
 
 const ACCOUNT: StoredAccount = {
@@ -68,6 +68,7 @@ export function createMemoryDisk(): MemoryDisk {
     ledger: {
       topup: (movement, entry) => move(disk, movement, movement.amount, entry),
       correct: (movement, entry) => move(disk, movement, 0n, entry),
+      readMovement: async (_kind, id) => disk.movements.find((movement) => movement.id === id) ?? null,
       readBalances: async (account) =>
         [...disk.balances.values()].filter((balance) => account === undefined || balance.account === account),
     },

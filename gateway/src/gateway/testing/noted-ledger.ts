@@ -43,6 +43,7 @@ export function createNotedLedger(): NotedLedger {
     },
     topup: unasked,
     correct: unasked,
+    readMovement: unasked,
     readBalances: async () => [],
     writable: () => true,
   };

@@ -13,6 +13,7 @@ import {
   type MovementKind,
   type Operation,
 } from './ledger-operations.ts';
+import { readMovement } from './read-movement.ts';
 import type { Spool } from './spool.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { Tables } from './tables.ts';
@@ -80,6 +81,7 @@ export function createLedger(
     },
     topup: (movement, entry) => move('topup', movement, entry),
     correct: (movement, entry) => move('correct', movement, entry),
+    readMovement: (kind, id) => readMovement(queries, kind, id),
     readBalances: (account) => readBalances(queries, account ?? null),
     writable: spool.writable,
   };

@@ -189,6 +189,10 @@ export function testLedger(name: string, openRig: () => Promise<LedgerRig>): voi
       expect(await outcomeOf(ledger.correct({ ...MOVEMENT, amount: -1_001n }))).toBe('refused');
       expect(await ledger.correct({ ...MOVEMENT, amount: -999n })).toMatchObject({ available: 1n, toppedUp: 1_000n });
       expect(await ledger.correct({ ...MOVEMENT, id: 'm2', amount: 2n })).toMatchObject({ available: 3n });
+      await ledger.topup({ ...MOVEMENT, note: 'in other words' });
+      expect(await ledger.readMovement('topup', MOVEMENT.id)).toEqual(MOVEMENT);
+      expect(await ledger.readMovement('correct', MOVEMENT.id)).toEqual({ ...MOVEMENT, amount: -999n });
+      expect(await ledger.readMovement('topup', 'm2')).toBeNull();
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm3', amount: 0n }))).toBe('refused');
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm4', account: 'nobody' }))).toBe('refused');
       expect(await outcomeOf(ledger.topup({ ...MOVEMENT, id: 'm5', note: 'half \ud800' }))).toBe('refused');
