@@ -1,5 +1,5 @@
 /** Checks the commands about accounts and their money: what they keep, bind, move, show and refuse. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatPercent } from '../billing/money.ts';
 import { authenticate } from '../identity/authenticate.ts';
@@ -156,6 +156,20 @@ describe('movements of money', () => {
       expect.stringContaining('mov_mine moved 3 USD of the account default before, and cannot be 0.5 USD of default'),
     ]);
     expect(rig.credits).toHaveLength(1);
+  });
+
+  test('what came through though the store said no is found, and can be spent', async () => {
+    const { ledger } = rig.disk;
+    const { topup } = ledger;
+    spyOn(ledger, 'topup').mockImplementationOnce(async (...asked) => {
+      await topup(...asked);
+      throw new Error('the writer died');
+    });
+    expect(await rig.run('accounts.topup', { account: 'default', usd: '3' })).toMatchObject({
+      moved_nano_usd: '3000000000',
+      balance_nano_usd: '3000000000',
+    });
+    expect(rig.credits).toEqual([{ account: 'default', amount: 3_000_000_000n }]);
   });
 
   test('what the disk does not take cannot be spent', async () => {

@@ -55,9 +55,19 @@ async function move(run: CommandRun, kind: MovementKind, movement: Movement): Pr
     return viewMovement(kept, balance, 0n);
   }
   if (balance !== undefined) refuseOverdraft(balance, amount);
-  const after = await run.ledger[kind](movement, auditMovement(run, movement));
+  const after = await run.ledger[kind](movement, auditMovement(run, movement)).catch((fault: unknown) =>
+    findMoved(run, kind, movement, fault),
+  );
   await run.credit(account, amount);
   return viewMovement(movement, after, amount);
+}
+
+/** A writer that died may have moved it before: the balance then, else the fault again. */
+async function findMoved(run: CommandRun, kind: MovementKind, { id, account }: Movement, fault: unknown) {
+  const kept = await run.ledger.readMovement(kind, id).catch(() => null);
+  const [balance] = kept === null ? [] : await run.ledger.readBalances(account);
+  if (balance === undefined) throw fault;
+  return balance;
 }
 
 function wordsOfOther(kind: MovementKind, kept: Movement, { id, account, amount }: Movement): string {
