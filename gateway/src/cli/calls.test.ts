@@ -119,3 +119,8 @@ describe('calls', () => {
     expect(await runProgram(dataDir, 'calls', flag, value)).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });
+
+test('a key that is not there is told from one without calls', async () => {
+  const { exitCode, stderr } = await runProgram(dataDir, 'calls', '--key', 'key_typo');
+  expect([exitCode, stderr]).toEqual([1, 'There is no key with the id "key_typo". List them: tollgate keys list']);
+});

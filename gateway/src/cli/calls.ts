@@ -1,7 +1,8 @@
 /** Owns the command `tollgate calls`: its flags, and how records are printed. */
 import type { Command } from 'commander';
 import { renderCallRecord, unpricedToolsOf } from '../billing/render-call-record.ts';
-import type { CallRecord } from '../store/ports.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
+import type { CallRecord, StoredKey } from '../store/ports.ts';
 import { parseCount, parseSpan } from './argument-parsers.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { renderJsonLine, renderTable } from './output.ts';
@@ -29,18 +30,26 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--key <id>', 'only calls made with this key')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags) => {
-      const records = await withReading(environment, (reading) =>
-        reading.readCalls({
+      const records = await withReading(environment, async (reading) => {
+        const found = await reading.readCalls({
           limit: flags.limit,
           sinceMs: flags.since === undefined ? null : environment.nowMs() - flags.since,
           requestId: flags.requestId ?? null,
           keyId: flags.key ?? null,
-        }),
-      );
+        });
+        if (found.length === 0 && flags.key !== undefined) findKey(await reading.readKeys(), flags.key);
+        return found;
+      });
       environment.stdout(
         flags.json ? records.map(renderCallRecord).map(renderJsonLine).join('') : renderCalls(records),
       );
     });
+}
+
+/** @throws Error where there is no such key. */
+function findKey(keys: readonly StoredKey[], id: string): void {
+  if (keys.some((key) => key.id === id)) return;
+  throw new Error(`There is no key with the id ${JSON.stringify(maskKeys(id))}. List them: tollgate keys list`);
 }
 
 function renderCalls(records: readonly CallRecord[]): string {

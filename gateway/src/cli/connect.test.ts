@@ -194,6 +194,8 @@ describe('is refused', () => {
     [['aider'], 2, 'expected --model NAME'],
     [['claude', '--url', 'ftp://x'], 2, 'expected an address'],
     [['claude', '--undo'], 1, 'nothing to undo'],
+    [['claude', '--undo', '--dry-run'], 2, "option '--undo' cannot be used with option '--dry-run'"],
+    [['claude', '--undo', '--key', 'k'], 2, "option '--undo' cannot be used with option '--key <key>'"],
   ])('%p', async (words, exitCode, message) => {
     expect(await connect(...words)).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });

@@ -1,6 +1,6 @@
 /** Owns the command `tollgate connect`: which key, address and model a tool gets, in which order things are done, what is said. */
 import { homedir } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../config/load-config.ts';
 import { changeFile, keptPath, readText, restoreFile } from '../connect/change-file.ts';
@@ -49,7 +49,9 @@ export function register(
     .option('--key <key>', 'an API key (default: one is made, named after the tool)')
     .option('--model <name>', 'the model that it asks for')
     .option('--dry-run', 'only show what would be changed')
-    .option('--undo', 'put its configuration back as it was')
+    .addOption(
+      new Option('--undo', 'put its configuration back as it was').conflicts(['url', 'key', 'model', 'dryRun']),
+    )
     .option('--json', 'print JSON')
     .action(async (name: string, flags: Flags) => {
       const tool = findTool(name);

@@ -150,6 +150,11 @@ describe('keys rotate', () => {
   });
 });
 
+test('a key that expires before the grace ends is said to work until then', async () => {
+  const { id } = await create('--expires', '1h');
+  expect((await run('keys', 'rotate', id)).stdout).toContain('The old secret works until 2026-11-20T13:00:00.000Z');
+});
+
 describe('keys disable, enable, revoke', () => {
   test('set the state of a key', async () => {
     const { id } = await create();

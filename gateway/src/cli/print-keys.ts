@@ -38,9 +38,8 @@ function renderNewKey(key: KeyView): string {
     renderFields(describe(key)),
   ];
   if (key.previous_expires_at !== null) {
-    parts.push(
-      `\nThe old secret works until ${key.previous_expires_at}. To end it now: tollgate keys rotate ${key.id} --grace 0s\n`,
-    );
+    const [until] = [key.previous_expires_at, key.expires_at ?? key.previous_expires_at].sort();
+    parts.push(`\nThe old secret works until ${until}. To end it now: tollgate keys rotate ${key.id} --grace 0s\n`);
   }
   parts.push(`\nSend it as the header "Authorization: Bearer KEY". To end it: tollgate keys revoke ${key.id}\n`);
   return parts.join('');
@@ -48,11 +47,11 @@ function renderNewKey(key: KeyView): string {
 
 /** Prints a key after a change. */
 export function printKeyState(environment: CliEnvironment, result: Json, asJson: boolean): void {
-  environment.stdout(asJson ? renderJsonLine(result) : renderKeyState(keyView.parse(result)));
+  environment.stdout(asJson ? renderJsonLine(result) : renderKeyState(keyView.parse(result), environment.nowMs()));
 }
 
-function renderKeyState(key: KeyView): string {
-  return `The key ${makeVisible(key.name)} is ${key.status}.\n${renderFields(describe(key))}`;
+function renderKeyState(key: KeyView, nowMs: number): string {
+  return `The key ${makeVisible(key.name)} is ${stateOf(key, nowMs)}.\n${renderFields(describe(key))}`;
 }
 
 /** Prints all keys, in the order in which they were made. */

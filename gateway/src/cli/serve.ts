@@ -9,6 +9,7 @@ import { createLog, type Log } from '../telemetry/log.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
 import { renderFirstWords } from './first-words.ts';
 import { watchLauncher } from './launcher-watch.ts';
+import { nameFlag } from './name-flag.ts';
 
 interface ServeFlags {
   readonly config?: string;
@@ -42,7 +43,9 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
     },
   };
   const { config, problems } = loadConfig(source);
-  if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
+  if (config === null) {
+    throw new CliFailure(1, problems.map((problem) => renderConfigProblem(nameFlag(problem, flags))).join('\n'));
+  }
   const log = createLog();
   // Here, not above: it is most of the program, and no other command needs it.
   const { startApp } = await import('../app.ts');

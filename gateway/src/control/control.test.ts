@@ -102,6 +102,15 @@ describe('the life of a key', () => {
     expect(knock(created.key)).toBe('unknown');
   });
 
+  test('an expired key gets no new secret, which would not work either', async () => {
+    const { id } = await run('keys.create', { name: 'first', expires_in_ms: 1_000 });
+    rig.nowMs += 1_000;
+    const { message } = await refusal('keys.rotate', { id, grace_ms: 0 });
+    expect(message).toContain(`and so would its new secret. Let it work longer first: tollgate keys set ${id}`);
+    await run('keys.set', { id, expires_in_ms: 1 });
+    expect(knock((await run('keys.rotate', { id, grace_ms: 0 })).key)).toBe(String(id));
+  });
+
   test('a disabled key rests, an enabled one works again, a revoked one never', async () => {
     const { id, key } = await run('keys.create', { name: 'first' });
     await run('keys.disable', { id });

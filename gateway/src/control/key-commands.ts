@@ -75,6 +75,7 @@ const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>
 
 const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }), async (context, given) => {
   const before = findLivingKey(context, given.id);
+  refuseExpired(before, context.nowMs());
   const keyText = generateKeyText();
   const key: StoredKey = {
     ...before,
@@ -131,6 +132,13 @@ const disable = defineCommand(withId, async (context, { id }) =>
 const enable = defineCommand(withId, async (context, { id }) =>
   setStatus(context, findLivingKey(context, id), 'active'),
 );
+
+function refuseExpired({ id, expiresAtMs }: StoredKey, nowMs: number): void {
+  if (expiresAtMs === null || expiresAtMs > nowMs) return;
+  throw new CommandFailure(
+    `The key ${id} has expired, on ${new Date(expiresAtMs).toISOString()}, and so would its new secret. Let it work longer first: tollgate keys set ${id} --expires 30d`,
+  );
+}
 
 function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Promise<Json> {
   return replace(context, key, { ...key, status }, {});
