@@ -33,7 +33,7 @@ export async function settledReply(
   call.content?.answered(body);
   const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
   // A refusal in upstream's words is no answer: the request may be sent again, or mended, under its name.
-  if (status !== 200) await call.run?.end(cost === 0n);
+  if (status !== 200) await call.run?.end((cost ?? 0n) === 0n);
   else if (call.run !== null) {
     const kept = keptHead(call, { status, failure, facts });
     await call.run.keep(kept, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
