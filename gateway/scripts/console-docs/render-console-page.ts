@@ -1,6 +1,6 @@
 /** Owns the page docs/console.md: what the console is, with the table of roles and of tools made from the program. */
 import { NOT_CONNECTED, TOOLS } from '../../src/connect/tools.ts';
-import { HOUSE_ACCOUNT, PERMISSIONS, ROLES, roleMay } from '../../src/people/roles.ts';
+import { HOUSE_ACCOUNT, isOfWholeAccount, PERMISSIONS, ROLES, roleMay } from '../../src/people/roles.ts';
 import {
   CONNECT,
   CONNECT_NOTE,
@@ -8,6 +8,7 @@ import {
   FIRST_RUN,
   INTRODUCTION,
   PERMISSION_WORDS,
+  RESTRICTED,
   ROLES_INTRODUCTION,
   ROLES_NOTE,
 } from './page-text.ts';
@@ -21,6 +22,7 @@ export function renderConsolePage(): string {
     FIRST_RUN,
     ROLES_INTRODUCTION,
     renderRoles(),
+    `${RESTRICTED} ${renderWholeAccount()}.`,
     ROLES_NOTE,
     CONTENT,
     CONNECT,
@@ -38,6 +40,13 @@ function renderRoles(): string {
     return `| ${[PERMISSION_WORDS[permission], `\`${permission}\``, ...cells].join(' | ')} |`;
   });
   return [`| | permission | ${ROLES.join(' | ')} |`, `|---|---|${'---|'.repeat(ROLES.length)}`, ...rows].join('\n');
+}
+
+/** The permissions that nobody has who is restricted to workspaces. */
+function renderWholeAccount(): string {
+  return PERMISSIONS.filter(isOfWholeAccount)
+    .map((permission) => `\`${permission}\``)
+    .join(', ');
 }
 
 function renderTools(): string {

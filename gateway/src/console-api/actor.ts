@@ -1,13 +1,10 @@
 /** Owns who asks the console API, and what he may do in an account. Reads no session and no key: both are given. */
-import { PERMISSIONS, type Permission, type Role, roleMay } from '../people/roles.ts';
+import { type MemberRights, memberMay, PERMISSIONS, type Permission, roleMay } from '../people/roles.ts';
 import type { Scope } from '../store/ports.ts';
 
 /** What a person is to one account. */
-export interface Grant {
+export interface Grant extends MemberRights {
   readonly account: string;
-  readonly role: Role;
-  /** Null: every workspace of the account. */
-  readonly workspaces: readonly string[] | null;
 }
 
 export type Actor =
@@ -59,9 +56,9 @@ export function tenancyOf(actor: Actor, account: string): Tenancy | null {
   };
 }
 
-/** Whoever runs the installation may enter every account. */
+/** Whoever runs the installation may enter every account: nobody who is restricted to workspaces does. */
 function houseGrant(grants: readonly Grant[], account: string): Grant | null {
-  const house = grants.find((grant) => roleMay(grant.role, 'house.write', grant.account));
+  const house = grants.find((grant) => memberMay(grant, 'house.write', grant.account));
   return house === undefined ? null : { account, role: house.role, workspaces: null };
 }
 
@@ -87,8 +84,8 @@ export function entriesOf(grants: readonly Grant[], accounts: readonly string[])
 
 /** A `house.` permission counts wherever it is used, from the account that it is held in. */
 function grantMay(grants: readonly Grant[], grant: Grant, permission: Permission, account: string): boolean {
-  if (permission.startsWith('house.')) return grants.some((one) => roleMay(one.role, permission, one.account));
-  return roleMay(grant.role, permission, account);
+  if (permission.startsWith('house.')) return grants.some((one) => memberMay(one, permission, one.account));
+  return memberMay(grant, permission, account);
 }
 
 function keyTenancy(

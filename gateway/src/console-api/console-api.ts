@@ -6,11 +6,13 @@ import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Arrival } from '../people/auth-cookies.ts';
 import { PeopleFailure } from '../people/people-failure.ts';
+import { isOfWholeAccount } from '../people/roles.ts';
 import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
 import { ConsoleFailure, failureResponse } from './console-failure.ts';
 import type { RouteRow } from './contract/row.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from './contract.ts';
 import { csvResponse } from './csv.ts';
+import { requireWholeAccount } from './find-subject.ts';
 import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
 import { jsonReply } from './json-reply.ts';
 import { readJsonBody } from './read-json-body.ts';
@@ -150,6 +152,7 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
   const tenancy = tenancyOf(actor, account ?? HOUSE);
   if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account for you');
   if (!tenancy.may(row.access)) {
+    if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy, 'this is');
     throw new ConsoleFailure(
       'forbidden',
       `this needs the permission ${row.access}, which your role does not have; ask an owner or admin of the account`,
@@ -158,6 +161,7 @@ function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy
       },
     );
   }
+  if (row.wholeAccount === true) requireWholeAccount(tenancy, 'this is');
   return tenancy;
 }
 

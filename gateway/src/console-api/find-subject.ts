@@ -63,7 +63,7 @@ export function personBehind({ gate }: Directory, actor: Actor): string | null {
 export function checkScopes({ tenancy }: Asking, scopes: readonly Scope[]): void {
   if (!scopes.includes('admin')) return;
   // A key with the scope admin is an admin of all of the account.
-  if (tenancy.workspaces === null && tenancy.may('keys.manage') && tenancy.may('settings.write')) return;
+  if (tenancy.may('keys.manage') && tenancy.may('settings.write')) return;
 
   throw new ConsoleFailure(
     'forbidden',

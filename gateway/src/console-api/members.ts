@@ -1,8 +1,8 @@
 /** Owns the routes about the people of an account: who is there, who is invited, what each may do. */
 import { cameByHttps } from '../people/auth-cookies.ts';
 import type { Invitation } from '../people/invitations.ts';
-import type { Giver, Member } from '../people/members.ts';
-import { tenancyOf } from './actor.ts';
+import { type Giver, holds, type Member } from '../people/members.ts';
+import { type Tenancy, tenancyOf } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { ConsoleRoute, Reply } from './contract.ts';
 import type { ConsoleCall, Handlers } from './handlers.ts';
@@ -28,20 +28,25 @@ export function memberHandlers(
   ) => `${addressOf(parts, cameByHttps(arrival), arrival.headers.get('host') ?? '')}/app/${page}/${token}`;
   return {
     'GET /accounts/{account}/members': async ({ tenancy }) => ({
-      members: (await members.list(tenancy.account)).map(viewMember),
-      invitations: (await invitations.list(tenancy.account)).map(viewInvitation),
+      members: (await members.list(tenancy.account, tenancy.workspaces)).map((one) => viewMember(one, tenancy)),
+      invitations: (await invitations.list(tenancy.account, tenancy.workspaces)).map((one) =>
+        viewInvitation(one, tenancy),
+      ),
     }),
     'POST /accounts/{account}/invitations': async (call) => {
       const { email, role, workspaces } = call.body;
       const made = await invitations.create(giverOf(call), email, { role, workspaces });
-      return { invitation: viewInvitation(made.invitation), link: linkOf(call, 'invitations', made.token) };
+      return {
+        invitation: viewInvitation(made.invitation, call.tenancy),
+        link: linkOf(call, 'invitations', made.token),
+      };
     },
     'DELETE /accounts/{account}/invitations/{invitation}': async (call) => {
       await invitations.withdraw(giverOf(call), call.path.invitation);
       return {};
     },
     'PATCH /accounts/{account}/members/{person}': async (call) =>
-      viewMember(await members.change(giverOf(call), call.path.person, call.body)),
+      viewMember(await members.change(giverOf(call), call.path.person, call.body), call.tenancy),
     'DELETE /accounts/{account}/members/{person}': async (call) => {
       await members.remove(giverOf(call), call.path.person);
       return {};
@@ -61,26 +66,35 @@ function giverOf({ actor, tenancy, address }: Pick<ConsoleCall<ConsoleRoute>, 'a
   return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };
 }
 
-function viewMember({ person, of, role, workspaces, joinedAtMs }: Member): MembersReply['members'][number] {
+/** Of workspaces he sees those that he has, and whether there are others. */
+function viewWorkspaces(theirs: readonly string[] | null, { workspaces: mine }: Pick<Tenancy, 'workspaces'>) {
+  const seen = theirs?.filter((workspace) => mine === null || mine.includes(workspace)) ?? null;
+  return { workspaces: seen, elsewhere: !holds(mine, theirs) };
+}
+
+function viewMember(
+  { person, of, role, workspaces, joinedAtMs }: Member,
+  tenancy: Tenancy,
+): MembersReply['members'][number] {
   return {
     person,
     name: of.name,
     email: of.email,
     role,
-    workspaces: workspaces === null ? null : [...workspaces],
+    ...viewWorkspaces(workspaces, tenancy),
     second_factor: of.second_factor === 1,
     joined_at: new Date(joinedAtMs).toISOString(),
     seen_at: of.seen_at_ms === null ? null : new Date(of.seen_at_ms).toISOString(),
   };
 }
 
-function viewInvitation(invitation: Invitation): MembersReply['invitations'][number] {
+function viewInvitation(invitation: Invitation, tenancy: Tenancy): MembersReply['invitations'][number] {
   const { id, email, role, workspaces, invitedBy, expiresAtMs } = invitation;
   return {
     id,
     email,
     role,
-    workspaces: workspaces === null ? null : [...workspaces],
+    ...viewWorkspaces(workspaces, tenancy),
     invited_by: invitedBy,
     expires_at: new Date(expiresAtMs).toISOString(),
   };

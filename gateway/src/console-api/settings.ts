@@ -1,6 +1,6 @@
 /** Owns the routes about an account's settings, and what there is to know of the installation. */
 import { readAccount } from './account-view.ts';
-import { findAccount, requireWholeAccount } from './find-subject.ts';
+import { findAccount } from './find-subject.ts';
 import type { Handlers } from './handlers.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { runCommand } from './run-command.ts';
@@ -18,7 +18,6 @@ export function settingsHandlers(
     },
     'PATCH /accounts/{account}/settings': async (call) => {
       const { id } = findAccount(parts, call.tenancy);
-      requireWholeAccount(call.tenancy, 'the settings are those');
       await runCommand(parts.control, call, 'accounts.set', { id, ...call.body });
       return {};
     },

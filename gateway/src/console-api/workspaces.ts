@@ -4,7 +4,7 @@ import type { StoredWorkspace } from '../store/ports.ts';
 import { capsArguments, showCaps } from './caps-of-body.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { Reply } from './contract.ts';
-import { findAccount, findWorkspace, requireWholeAccount, seesWorkspace } from './find-subject.ts';
+import { findAccount, findWorkspace, seesWorkspace } from './find-subject.ts';
 import { showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
 import type { PolicyParts } from './policy-parts.ts';
@@ -40,7 +40,6 @@ export function workspaceHandlers(
     'POST /accounts/{account}/workspaces': async (call) => {
       const { caps, id, ...given } = call.body;
       findAccount(parts, call.tenancy);
-      requireWholeAccount(call.tenancy, 'a new workspace is');
       // Of all accounts together: a record names a workspace by its id alone.
       if (workspaces.has(id)) {
         throw new ConsoleFailure('conflict', `id: ${id} is taken; choose another one`, { member: 'id' });

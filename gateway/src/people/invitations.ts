@@ -1,13 +1,13 @@
 /** Owns how somebody becomes a member: an invitation to one address, its one-time link, and what accepting it makes. Sends no mail. */
 import { generateId } from '../identity/key-format.ts';
 import type { InvitationRow, PeopleChange } from '../store/people-port.ts';
-import { bindPerson, checkGiven, type Giver, type MembersParts } from './members.ts';
-import { type MemberRights, parseRole, parseWorkspaces, renderWorkspaces } from './membership.ts';
+import { bindPerson, checkGiven, type Giver, holds, type MembersParts, shares } from './members.ts';
+import { parseRole, parseWorkspaces, renderWorkspaces } from './membership.ts';
 import { makePerson } from './new-person.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
 import { PeopleFailure } from './people-failure.ts';
 import { createPersonNames } from './person-names.ts';
-import type { Role } from './roles.ts';
+import type { MemberRights, Role } from './roles.ts';
 import type { SignedIn } from './sessions.ts';
 
 export interface Invitation extends MemberRights {
@@ -26,8 +26,8 @@ export interface OpenInvitation extends Invitation {
 }
 
 export interface Invitations {
-  /** Those of an account that are open, the newest first. */
-  list(account: string): Promise<readonly Invitation[]>;
+  /** Those of an account that are open and lead to one of the workspaces (null: all), the newest first. */
+  list(account: string, workspaces: readonly string[] | null): Promise<readonly Invitation[]>;
   /** Invites an address; an open invitation of it is replaced. @throws PeopleFailure `conflict`, and as `checkGiven` */
   create(giver: Giver, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
   /** @throws PeopleFailure `not_found`, `forbidden` */
@@ -108,8 +108,8 @@ export function createInvitations(parts: MembersParts): Invitations {
   }
 
   return {
-    async list(account) {
-      const rows = await people.find('invitation', {
+    async list(account, workspaces) {
+      const all = await people.find('invitation', {
         where: [
           ['account', 'is', account],
           ['accepted_at_ms', 'is', null],
@@ -117,6 +117,7 @@ export function createInvitations(parts: MembersParts): Invitations {
         ],
         orderBy: ['created_at_ms', 'desc'],
       });
+      const rows = all.filter((row) => shares(workspaces, parseWorkspaces(row.workspaces)));
       const names = await personNames(rows.map(({ invited_by }) => invited_by));
       return rows.map((row) => invitationOf(row, names.get(row.invited_by) ?? row.invited_by));
     },
@@ -150,6 +151,14 @@ export function createInvitations(parts: MembersParts): Invitations {
         ['email', 'is', email],
         ['accepted_at_ms', 'is', null],
       ] as const;
+      const open = await people.find('invitation', { where: replaced });
+      if (open.some((one) => lockOf(giver, one) !== null)) {
+        throw new PeopleFailure(
+          'conflict',
+          `${email} has an open invitation that you may not take back; ask an owner or admin of the whole account`,
+          { member: 'email', page: '/app/members' },
+        );
+      }
       await people.keep([
         { of: 'invitation', remove: replaced, rows: null },
         { of: 'invitation', insert: row },
@@ -165,10 +174,10 @@ export function createInvitations(parts: MembersParts): Invitations {
         ['accepted_at_ms', 'is', null],
       ] as const;
       const [row] = await people.find('invitation', { where });
-      if (row?.role === 'owner' && !giver.may('owners.write')) {
-        throw new PeopleFailure('forbidden', 'only an owner takes back what makes an owner');
-      }
-      if (row === undefined || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
+      const isSeen = row !== undefined && shares(giver.workspaces, parseWorkspaces(row.workspaces));
+      const lock = isSeen ? lockOf(giver, row) : null;
+      if (lock !== null) throw new PeopleFailure('forbidden', lock);
+      if (!isSeen || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
         throw new PeopleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
       }
       await noteOf(giver, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
@@ -228,6 +237,14 @@ export function createInvitations(parts: MembersParts): Invitations {
     const subject = { kind: 'invitation', id: invitation } as const;
     await note({ act, actor: { id, name }, account, subject, before, after, address, atMs: nowMs() });
   }
+}
+
+/** Why who asks may not take an invitation back; null: he may. */
+function lockOf(giver: Giver, { role, workspaces }: InvitationRow): string | null {
+  if (role === 'owner' && !giver.may('owners.write')) return 'only an owner takes back what makes an owner';
+  return holds(giver.workspaces, parseWorkspaces(workspaces))
+    ? null
+    : 'this invitation leads to workspaces that you do not have';
 }
 
 function invitationIsGone(): PeopleFailure {

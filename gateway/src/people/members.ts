@@ -3,17 +3,10 @@
  * owners alone make and unmake owners; nobody gives what he does not have.
  */
 import type { PeopleChange, PeopleStore, PersonRow } from '../store/people-port.ts';
-import {
-  type MakerRights,
-  type MemberRights,
-  type Membership,
-  makerRightsOf,
-  membershipOf,
-  renderWorkspaces,
-} from './membership.ts';
+import { type MakerRights, type Membership, makerRightsOf, membershipOf, renderWorkspaces } from './membership.ts';
 import { PeopleFailure } from './people-failure.ts';
 import type { TakeNote } from './people-note.ts';
-import { type Permission, permissionsOf } from './roles.ts';
+import { type MemberRights, type Permission, permissionsOf } from './roles.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Who changes something, and what he may do in the account. */
@@ -32,8 +25,8 @@ export interface Member extends Membership {
 }
 
 export interface Members {
-  /** Everybody of the account, who joined first first. */
-  list(account: string): Promise<readonly Member[]>;
+  /** Everybody of the account who may enter one of the workspaces (null: everybody), who joined first first. */
+  list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]>;
   /** @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
   change(giver: Giver, person: string, rights: MemberRights): Promise<Member>;
   /** As `change`. The keys that he made stop to work; with his last membership his sessions end. */
@@ -65,7 +58,12 @@ export async function bindPerson(
 export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, known: readonly string[]): void {
   if (role === 'owner' && !giver.may('owners.write'))
     throw new PeopleFailure('forbidden', 'only an owner makes an owner', { member: 'role' });
-  const beyond = permissionsOf(role, giver.account).find((permission) => !giver.may(permission));
+  if (!holds(giver.workspaces, workspaces)) {
+    throw new PeopleFailure('forbidden', 'you can give only workspaces that you have yourself', {
+      member: 'workspaces',
+    });
+  }
+  const beyond = permissionsOf({ role, workspaces }, giver.account).find((permission) => !giver.may(permission));
   if (beyond !== undefined) {
     throw new PeopleFailure(
       'forbidden',
@@ -90,16 +88,16 @@ export function checkGiven(giver: Giver, { role, workspaces }: MemberRights, kno
       },
     );
   }
-  if (!holds(giver.workspaces, workspaces)) {
-    throw new PeopleFailure('forbidden', 'you can give only workspaces that you have yourself', {
-      member: 'workspaces',
-    });
-  }
 }
 
 /** Whether one list of workspaces (null: all) has all of another. */
 export function holds(all: readonly string[] | null, some: readonly string[] | null): boolean {
   return all === null || (some?.every((workspace) => all.includes(workspace)) ?? false);
+}
+
+/** Of whose rights one list has something: who may enter one of its workspaces is seen by those who have it. */
+export function shares(mine: readonly string[] | null, theirs: readonly string[] | null): boolean {
+  return mine === null || theirs === null || theirs.some((workspace) => mine.includes(workspace));
 }
 
 export function createMembers(parts: MembersParts): Members {
@@ -112,7 +110,7 @@ export function createMembers(parts: MembersParts): Members {
     return turn;
   }
 
-  async function list(account: string): Promise<readonly Member[]> {
+  async function list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]> {
     const rows = await people.find('membership', {
       where: [['account', 'is', account]],
       orderBy: ['joined_at_ms', 'asc'],
@@ -121,13 +119,14 @@ export function createMembers(parts: MembersParts): Members {
     const byId = new Map(persons.map((person) => [person.id, person]));
     return rows.flatMap((row) => {
       const of = byId.get(row.person);
-      return of === undefined ? [] : [{ ...membershipOf(row), of }];
+      const membership = membershipOf(row);
+      return of === undefined || !shares(workspaces, membership.workspaces) ? [] : [{ ...membership, of }];
     });
   }
 
   /** The member, if the giver may change him. `stays`: whether he is an owner after it. */
   async function findChangeable(giver: Giver, person: string, stays: boolean): Promise<Member> {
-    const all = await list(giver.account);
+    const all = await list(giver.account, giver.workspaces);
     const member = all.find((one) => one.person === person);
     if (member === undefined) {
       throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });

@@ -1,21 +1,12 @@
 /** Owns what a person is to an account, as it is read from its row, and what that lets the keys do that he made. */
 import type { MembershipRow } from '../store/people-port.ts';
 import type { Scope } from '../store/ports.ts';
-import { ROLES, type Role, roleMay } from './roles.ts';
+import { type MemberRights, memberMay, ROLES, type Role } from './roles.ts';
 
-export interface Membership {
+export interface Membership extends MemberRights {
   readonly person: string;
   readonly account: string;
-  readonly role: Role;
-  /** Null: every workspace of the account. */
-  readonly workspaces: readonly string[] | null;
   readonly joinedAtMs: number;
-}
-
-/** What is given to a member. */
-export interface MemberRights {
-  readonly role: Role;
-  readonly workspaces: readonly string[] | null;
 }
 
 /** The membership of a row. */
@@ -49,15 +40,13 @@ export type MakerRights = (account: string, workspace: string) => readonly Scope
 
 /** By all memberships of one person. Whoever runs the installation may be in every account. */
 export function makerRightsOf(memberships: readonly Membership[]): MakerRights {
-  const house = memberships.find(({ role, account }) => roleMay(role, 'house.write', account));
+  const house = memberships.find((one) => memberMay(one, 'house.write', one.account));
   return (account, workspace) => {
-    const membership = memberships.find((one) => one.account === account);
-    const role = membership?.role ?? house?.role;
-    const workspaces = membership?.workspaces ?? null;
-    if (role === undefined || (workspaces !== null && !workspaces.includes(workspace))) return [];
-    if (!roleMay(role, 'keys.write', account)) return [];
-    // The scope `admin` stands for the role of that name.
-    return roleMay(role, 'settings.write', account) ? ['inference', 'usage', 'admin'] : ['inference', 'usage'];
+    const rights = memberships.find((one) => one.account === account) ?? house;
+    if (rights === undefined || !(rights.workspaces?.includes(workspace) ?? true)) return [];
+    if (!memberMay(rights, 'keys.write', account)) return [];
+    // The scope `admin` stands for the role of that name, in the whole account.
+    return memberMay(rights, 'settings.write', account) ? ['inference', 'usage', 'admin'] : ['inference', 'usage'];
   };
 }
 

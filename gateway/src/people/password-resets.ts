@@ -4,7 +4,7 @@
  */
 import { generateId } from '../identity/key-format.ts';
 import type { PeopleChange, PersonRow, ResetLinkRow } from '../store/people-port.ts';
-import { type Giver, holds, type MembersParts } from './members.ts';
+import { type Giver, holds, type MembersParts, shares } from './members.ts';
 import { membershipOf } from './membership.ts';
 import { hashPassword } from './passwords.ts';
 import { PeopleFailure } from './people-failure.ts';
@@ -42,7 +42,8 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
   async function checkMayReset(giver: ResetGiver, person: string): Promise<void> {
     const rows = await people.find('membership', { where: [['person', 'is', person]] });
     const memberships = rows.map(membershipOf);
-    if (!memberships.some(({ account }) => account === giver.account)) {
+    const own = memberships.find(({ account }) => account === giver.account);
+    if (own === undefined || !shares(giver.workspaces, own.workspaces)) {
       throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
     }
     if (person === giver.id) {

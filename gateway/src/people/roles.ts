@@ -4,6 +4,13 @@ export const ROLES = ['owner', 'admin', 'billing', 'developer', 'viewer'] as con
 /** What a member is to an account. */
 export type Role = (typeof ROLES)[number];
 
+/** What is given to a member. */
+export interface MemberRights {
+  readonly role: Role;
+  /** Null: every workspace of the account. */
+  readonly workspaces: readonly string[] | null;
+}
+
 export const PERMISSIONS = [
   'usage.read',
   'logs.read',
@@ -58,16 +65,36 @@ const TABLE: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   viewer: new Set(READS),
 };
 
+/** Of an account as a whole, or of the installation: who is restricted to workspaces has none of it, whatever his role. */
+const WHOLE_ACCOUNT: ReadonlySet<Permission> = new Set([
+  'owners.write',
+  'billing.read',
+  'settings.read',
+  'settings.write',
+  'house.read',
+  'house.write',
+]);
+
 /** The account whose people run the installation. */
 export const HOUSE_ACCOUNT = 'default';
 
-/** Whether a member of an account with this role may do it there. What is the installation's is the house's alone. */
+/** Whether a member of the whole account with this role may do it there. What is the installation's is the house's alone. */
 export function roleMay(role: Role, permission: Permission, account: string): boolean {
   if (permission.startsWith('house.') && account !== HOUSE_ACCOUNT) return false;
   return TABLE[role].has(permission);
 }
 
-/** All that a role may do in an account, in the order of the table. */
-export function permissionsOf(role: Role, account: string): readonly Permission[] {
-  return PERMISSIONS.filter((permission) => roleMay(role, permission, account));
+/** Whether a member with these rights may do it there. */
+export function memberMay({ role, workspaces }: MemberRights, permission: Permission, account: string): boolean {
+  return !(workspaces !== null && isOfWholeAccount(permission)) && roleMay(role, permission, account);
+}
+
+/** Whether nobody has the permission whose membership is restricted to workspaces. */
+export function isOfWholeAccount(permission: Permission): boolean {
+  return WHOLE_ACCOUNT.has(permission);
+}
+
+/** All that a member may do in an account, in the order of the table. */
+export function permissionsOf(rights: MemberRights, account: string): readonly Permission[] {
+  return PERMISSIONS.filter((permission) => memberMay(rights, permission, account));
 }

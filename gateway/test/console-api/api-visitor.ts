@@ -118,7 +118,7 @@ export async function inviteMember(
   given: { readonly account: string; readonly role: Role; readonly workspaces?: readonly string[] | null },
 ): Promise<Member> {
   const { account, role, workspaces = null } = given;
-  const email = `${role}@${account}.example`;
+  const email = `${role}${workspaces === null ? '' : '-of-some'}@${account}.example`;
   const invited = await must(host.ask(`POST /accounts/${account}/invitations`, { body: { email, role, workspaces } }));
   const member = openPerson(url);
   const body = { name: `The ${role} of ${account}`, password: PASSWORD };

@@ -4,13 +4,24 @@ import { HOUSE_ACCOUNT, type Permission, type Role, roleMay } from '../../src/pe
 
 export type Caller =
   | { readonly kind: 'nobody' }
-  | { readonly kind: 'member'; readonly role: Role; readonly account: string }
+  /** `restricted`: to some workspaces of the account. */
+  | { readonly kind: 'member'; readonly role: Role; readonly account: string; readonly restricted: boolean }
   | { readonly kind: 'key'; readonly scope: 'usage' | 'admin' | 'inference'; readonly account: string };
 
 /** `in`: whatever the route answers then. Else the code of the refusal. */
 export type Access = 'in' | 'signed_out' | 'forbidden' | 'not_found';
 
 const USAGE_KEY: readonly Permission[] = ['usage.read', 'logs.read', 'models.read', 'keys.read', 'limits.read'];
+
+/** What is of an account as a whole, or of the installation: nobody has it who is restricted to workspaces. */
+const NOT_RESTRICTED: readonly (Permission | 'anyone' | 'person')[] = [
+  'owners.write',
+  'billing.read',
+  'settings.read',
+  'settings.write',
+  'house.read',
+  'house.write',
+];
 
 /** `account`: of the path; a route without one is the house's. */
 export function expectAccess(caller: Caller, row: RouteRow, account: string): Access {
@@ -21,11 +32,14 @@ export function expectAccess(caller: Caller, row: RouteRow, account: string): Ac
   if (caller.kind === 'key' && (access === 'person' || row.peopleOnly === true)) return 'forbidden';
   if (access === 'person') return 'in';
   const role = caller.kind === 'member' ? caller.role : 'admin';
+  const isRestricted = caller.kind === 'member' && caller.restricted;
   const runsHouse =
     caller.account === HOUSE_ACCOUNT &&
+    !isRestricted &&
     (caller.kind === 'member' || caller.scope === 'admin') &&
     roleMay(role, 'house.write', HOUSE_ACCOUNT);
   if (account !== caller.account && !runsHouse) return 'not_found';
   if (caller.kind === 'key' && caller.scope === 'usage') return USAGE_KEY.includes(access) ? 'in' : 'forbidden';
+  if (isRestricted && (row.wholeAccount === true || NOT_RESTRICTED.includes(access))) return 'forbidden';
   return roleMay(role, access, access.startsWith('house.') ? caller.account : account) ? 'in' : 'forbidden';
 }

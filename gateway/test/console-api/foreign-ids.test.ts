@@ -1,14 +1,20 @@
-/** Whoever runs one account names keys, calls, people and workspaces of another in his own: there is no such thing for him. */
+/**
+ * Whoever runs one account names keys, calls, people and workspaces of another in his own, and whoever runs one workspace those
+ * of another in the same account: there is no such thing for him.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { CONSOLE_ROUTES, type ConsoleRoute } from '../../src/console-api/contract.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { control, createKey } from '../http-contract/make-key.ts';
 import { type ApiVisitor, inviteMember, type Member, must, openScript, setUpOwner } from './api-visitor.ts';
+import { expectAccess } from './expect-access.ts';
 import { askOf, type Names } from './sample-asks.ts';
 
 setDefaultTimeout(60_000);
 
+/** As no other amount here looks. */
+const MONEY_USD = '7123.456789123';
 const NO_CAPS = { rpm: 1, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
 /** A body that its route would take, for each route whose path names something of an account. */
@@ -37,6 +43,8 @@ const SHARED = /\{(model|provider)\}/;
 let pair: Pair;
 let house: ApiVisitor;
 let outsider: Member;
+/** An admin of one workspace of the account whose things are named. */
+let neighbour: Member;
 /** A script with a key of the outsider's account. */
 let script: ApiVisitor;
 let foreign: Names;
@@ -50,9 +58,16 @@ beforeAll(async () => {
   outsider = await inviteMember(gateway.url, house, { account: 'acme', role: 'owner' });
   const { key: ownKey } = await createKey(gateway, { workspace: 'acme-main', scopes: ['admin'] });
   script = openScript(gateway.url, ownKey);
+  await control(gateway, 'workspaces.create', { id: 'research', account: 'default' });
+  neighbour = await inviteMember(gateway.url, house, { account: 'default', role: 'admin', workspaces: ['research'] });
+  await control(gateway, 'accounts.topup', { id: crypto.randomUUID(), account: 'default', usd: MONEY_USD });
   const { id, key } = await createKey(gateway, { name: 'of the house' });
-  const viewer = await inviteMember(gateway.url, house, { account: 'default', role: 'viewer' });
-  const invitation = { email: 'guest@default.example', role: 'viewer', workspaces: null };
+  const viewer = await inviteMember(gateway.url, house, {
+    account: 'default',
+    role: 'viewer',
+    workspaces: ['default'],
+  });
+  const invitation = { email: 'guest@default.example', role: 'viewer', workspaces: ['default'] };
   const invited = await must(house.ask('POST /accounts/default/invitations', { body: invitation }));
   const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
@@ -78,10 +93,12 @@ test('each route whose path names something of an account is asked here', () => 
   expect(Object.keys(BODIES).sort()).toEqual(named.sort());
 });
 
-test.each(Object.keys(BODIES) as Named[])('%s: nothing of another account is there', async (route) => {
+test.each(Object.keys(BODIES) as Named[])('%s: nothing of another account or workspace is there', async (route) => {
   const body = BODIES[route];
-  for (const visitor of [outsider, script]) {
-    const { status, json } = await visitor.ask(askOf(route, foreign), body === undefined ? {} : { body });
+  for (const visitor of [outsider, script, neighbour]) {
+    const account = visitor === neighbour ? 'default' : 'acme';
+    const asked = askOf(route, { ...foreign, account });
+    const { status, json } = await visitor.ask(asked, body === undefined ? {} : { body });
     const isForPeople = status === 403 && visitor === script;
     if (!isForPeople) expect({ status, code: json?.error?.code }).toEqual({ status: 404, code: 'not_found' });
   }
@@ -96,6 +113,29 @@ test.each([
   expect(status).toBe(404);
 });
 
+test('who runs a workspace gives himself nothing beyond it', async () => {
+  const given = { name: 'x', models: null, ips: null, strict: false, caps: NO_CAPS, expires_at: null };
+  const trial = { key: foreign.key, model: 'ok', end_user: null, input_tokens: 1, max_tokens: null, stream: false };
+  const guest = { email: 'guest@default.example', role: 'viewer' };
+  const rights = { role: 'admin', workspaces: null };
+  for (const [route, body, refusal] of [
+    ['POST /accounts/default/keys', { ...given, workspace: 'default', scopes: ['inference'] }, 'not_found'],
+    ['POST /accounts/default/keys', { ...given, workspace: 'research', scopes: ['admin'] }, 'forbidden'],
+    ['POST /accounts/acme/keys', { ...given, workspace: 'acme-main', scopes: ['admin'] }, 'not_found'],
+    ['POST /accounts/default/limits/simulate', trial, 'not_found'],
+    ['POST /accounts/default/invitations', { ...guest, workspaces: null }, 'forbidden'],
+    // It would take the place of the one that he does not see.
+    ['POST /accounts/default/invitations', { ...guest, workspaces: ['research'] }, 'conflict'],
+    [`PATCH /accounts/default/members/${neighbour.person}`, rights, 'forbidden'],
+    ['PUT /accounts/default/limits/account/default', { caps: NO_CAPS }, 'forbidden'],
+    ['PUT /accounts/default/limits/end_user/ann', { caps: NO_CAPS }, 'forbidden'],
+    ['PUT /accounts/default/limits/model/ok', { caps: NO_CAPS }, 'forbidden'],
+  ] as const) {
+    const { json } = await neighbour.ask(route, { body });
+    expect([route, json?.error?.code]).toEqual([route, refusal]);
+  }
+});
+
 test('a key cannot be put into, nor a call be tried with a key of, another account', async () => {
   const caps = { ...NO_CAPS, rpm: null };
   const given = { name: 'x', models: null, ips: null, scopes: ['inference'], strict: false, caps, expires_at: null };
@@ -107,23 +147,27 @@ test('a key cannot be put into, nor a call be tried with a key of, another accou
   expect(tried.text).not.toContain('of the house');
 });
 
-test('lists, files and sums hold nothing of another account', async () => {
-  const range = new URLSearchParams({ from: '2026-01-01T00:00:00Z', to: new Date(Date.now() + 60_000).toISOString() });
-  const paths = ['keys', 'logs', 'logs.csv', 'limits', 'workspaces', 'members', 'audit', 'home', 'billing', 'settings'];
-  const ranged = [
-    `usage?${range}&by=key,member`,
-    `usage.csv?${range}&by=key`,
-    `audit.csv?${range}`,
-    `billing.csv?${range}`,
-  ];
-  for (const path of [...paths, ...ranged]) {
-    const { status, text } = await outsider.ask(`GET /accounts/acme/${path}`);
-    expect([path, status]).toEqual([path, 200]);
-    for (const [name, id] of Object.entries(foreign)) {
-      if (['key', 'person', 'request', 'invitation'].includes(name))
-        expect([path, text.includes(id)]).toEqual([path, false]);
-    }
-    expect([path, text.includes('of the house')]).toEqual([path, false]);
+/** Every route of an account that only shows, and needs no name but the account's. */
+const SHOWN = (Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]).filter((route) =>
+  /^GET \/accounts\/\{account\}\/[^{]*$/.test(route),
+);
+
+test.each(SHOWN)('%s holds nothing of another account or workspace', async (route) => {
+  const row = rowOf(route);
+  for (const [visitor, account, caller] of [
+    [outsider, 'acme', { kind: 'member', role: 'owner', account: 'acme', restricted: false }],
+    [neighbour, 'default', { kind: 'member', role: 'admin', account: 'default', restricted: true }],
+  ] as const) {
+    const asked = askOf(route, { account });
+    const by = asked.includes('/usage') ? '&by=key,member' : '';
+    const { status, text } = await visitor.ask(`${asked}${by}`);
+    expect([account, status]).toEqual([account, expectAccess(caller, row, account) === 'in' ? 200 : 403]);
+    const { key, person, request, invitation } = foreign;
+    const strange = [key, person, request, invitation, 'of the house', '@default.example', pair.gateway.dataDir];
+    const money = MONEY_USD.replace('.', '');
+    // Of himself and of who may enter all workspaces he sees names, as anybody does who shares one.
+    const own = visitor === neighbour ? text.replaceAll(neighbour.email, '') : text;
+    expect([...strange, money].filter((one) => one !== undefined && own.includes(one))).toEqual([]);
   }
 });
 
@@ -135,5 +179,9 @@ test('after all that, what was named is as it was', async () => {
   const { key } = await must(house.ask(`GET /accounts/default/keys/${foreign.key}`));
   expect(key).toMatchObject({ name: 'of the house', status: 'active', rotation: null, caps: { rpm: null } });
   const { workspaces } = await must(house.ask('GET /accounts/default/workspaces'));
-  expect(workspaces).toMatchObject([{ id: 'default', bodies: null, caps: { rpm: null } }]);
+  const kept = { bodies: null, caps: { rpm: null } };
+  expect(workspaces).toMatchObject([
+    { id: 'default', ...kept },
+    { id: 'research', ...kept },
+  ]);
 });

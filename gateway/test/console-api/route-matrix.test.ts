@@ -52,7 +52,26 @@ beforeAll(async () => {
     for (const role of ROLES) {
       const member = await inviteMember(url, owner, { account, role });
       person = member.person;
-      callers.set(`the ${role} of ${account}`, { kind: 'member', role, account, visitor: member });
+      callers.set(`the ${role} of ${account}`, { kind: 'member', role, account, restricted: false, visitor: member });
+      // An owner has every workspace.
+      if (role === 'owner') continue;
+      const some = await inviteMember(url, owner, { account, role, workspaces: [workspace] });
+      callers.set(`the ${role} of a workspace of ${account}`, {
+        kind: 'member',
+        role,
+        account,
+        restricted: true,
+        visitor: some,
+      });
+      if (role !== 'admin') continue;
+      // What its maker may not, his key may not.
+      const { key } = await createKey(gateway, { workspace, scopes: ['inference', 'admin'], created_by: some.person });
+      callers.set(`a key for inference and admin by the admin of a workspace of ${account}`, {
+        kind: 'key',
+        scope: 'inference',
+        account,
+        visitor: openScript(url, key),
+      });
     }
     for (const scope of ['usage', 'admin', 'inference'] as const) {
       const { key } = await createKey(gateway, { workspace, scopes: [scope] });

@@ -43,16 +43,17 @@ export function InvitationTable({ account, invitations }: InvitationTableProps) 
             id: 'acts',
             head: '',
             width: 104,
-            cell: (invitation: Invitation) => (
-              <Button
-                kind="quiet"
-                className="h-6 px-2"
-                aria-label={`Take back the invitation of ${invitation.email}`}
-                onClick={() => setWithdrawn(invitation)}
-              >
-                Take back
-              </Button>
-            ),
+            cell: (invitation: Invitation) =>
+              !invitation.elsewhere && (
+                <Button
+                  kind="quiet"
+                  className="h-6 px-2"
+                  aria-label={`Take back the invitation of ${invitation.email}`}
+                  onClick={() => setWithdrawn(invitation)}
+                >
+                  Take back
+                </Button>
+              ),
           },
         ]
       : []),

@@ -14,6 +14,7 @@ const member = (person: string, role: Member['role']): Member => ({
   email: `${person}@example.com`,
   role,
   workspaces: null,
+  elsewhere: false,
   second_factor: false,
   joined_at: '2026-11-01T00:00:00Z',
   seen_at: null,
@@ -25,7 +26,7 @@ describe('the words of the roles', () => {
   test('every role of the table has words, and the house more', () => {
     expect([...ROLES].sort()).toEqual([...TABLE_ROLES].sort());
     for (const role of ROLES) {
-      const hasHouse = permissionsOf(role, 'default').some((one) => one.startsWith('house.'));
+      const hasHouse = permissionsOf({ role, workspaces: null }, 'default').some((one) => one.startsWith('house.'));
       expect(roleWords(role, 'default').length > roleWords(role, 'other').length).toBe(hasHouse);
     }
   });
@@ -35,7 +36,9 @@ describe('the words of the roles', () => {
     expect(may('billing', 'billing.read')).toBe(true);
     expect(may('developer', 'keys.write') && may('developer', 'content.read')).toBe(true);
     expect(may('developer', 'keys.manage')).toBe(false);
-    expect(permissionsOf('viewer', 'other').every((one) => one.endsWith('.read'))).toBe(true);
+    expect(permissionsOf({ role: 'viewer', workspaces: null }, 'other').every((one) => one.endsWith('.read'))).toBe(
+      true,
+    );
     expect(may('admin', 'owners.write')).toBe(false);
   });
 });
@@ -52,6 +55,11 @@ describe('what somebody may give and change', () => {
     expect(lockOf(ada, [ada, bo, eve], mayAs('admin'))).toContain('Only an owner');
     expect(lockOf(eve, [ada, eve], mayAs('admin'))).toBeNull();
     expect(lockOf(eve, [ada, eve], mayAs('viewer'))).not.toBeNull();
+  });
+  test('who has workspaces that one does not have oneself is not to be changed', () => {
+    const eve = { ...member('eve', 'viewer'), elsewhere: true };
+    expect(lockOf(eve, [eve], mayAs('admin'))).toContain('workspaces that you do not have');
+    expect(mayReset(eve, 'ada', mayAs('admin'))).toBe(false);
   });
 });
 

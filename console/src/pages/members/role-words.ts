@@ -40,6 +40,7 @@ export function lockOf(
   may: (permission: Permission) => boolean,
 ): string | null {
   if (!may('members.write')) return 'Only owners and admins change members.';
+  if (member.elsewhere) return 'Has workspaces that you do not have; an owner or admin of the whole account can.';
   if (member.role !== 'owner') return null;
   if (!may('owners.write')) return 'Only an owner changes or removes an owner.';
   const isLast = members.filter(({ role }) => role === 'owner').length === 1;
@@ -48,6 +49,6 @@ export function lockOf(
 
 /** Whether a link to a new password is offered. The gateway looks at the member's other accounts too, which are not shown here. */
 export function mayReset(member: Member, self: string | null, may: (permission: Permission) => boolean): boolean {
-  if (member.person === self || !may('members.write')) return false;
+  if (member.person === self || member.elsewhere || !may('members.write')) return false;
   return member.role !== 'owner' || may('owners.write');
 }

@@ -50,12 +50,14 @@ const workspaceGiven = {
   caps,
 };
 
+/** Those that who asks has himself, null: all of the account. `elsewhere`: there are others too, so that he changes nothing of it. */
+const ofWorkspaces = { workspaces: z.array(id).nullable(), elsewhere: z.boolean() };
 const member = z.object({
   person: id,
   name: z.string(),
   email: z.string(),
   role,
-  workspaces: z.array(id).nullable(),
+  ...ofWorkspaces,
   second_factor: z.boolean(),
   joined_at: time,
   seen_at: time.nullable(),
@@ -64,7 +66,7 @@ const invitation = z.object({
   id,
   email: z.string(),
   role,
-  workspaces: z.array(id).nullable(),
+  ...ofWorkspaces,
   invited_by: z.string(),
   expires_at: time,
 });
@@ -138,6 +140,7 @@ export const policyRoutes = {
     access: 'workspaces.write',
     body: z.strictObject({ id: newId, ...workspaceGiven }),
     reply: workspace,
+    wholeAccount: true,
   },
   'PATCH /accounts/{account}/workspaces/{workspace}': {
     summary: 'Changes a workspace; what is left out stays.',
@@ -146,7 +149,7 @@ export const policyRoutes = {
     reply: workspace,
   },
   'GET /accounts/{account}/members': {
-    summary: 'The people of the account, and who is invited.',
+    summary: 'The people of the account, and who is invited; for who is restricted to workspaces, those of his.',
     access: 'members.read',
     reply: z.object({ members: z.array(member), invitations: z.array(invitation) }),
   },

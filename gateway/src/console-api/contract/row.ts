@@ -23,6 +23,8 @@ export interface RouteRow {
   readonly reply: z.ZodType | 'csv' | 'redirect';
   /** People only, whatever the scopes of a key. */
   readonly peopleOnly?: true;
+  /** Not for who is restricted to workspaces, though in his own he has the permission. */
+  readonly wholeAccount?: true;
 }
 
 /** `GET /accounts/{account}/keys`: method and path below `/app/api`. */
