@@ -9,7 +9,7 @@ import { Link } from '../route/link.tsx';
 import { usePathname } from '../route/route.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
-import { offeredPages } from './pages.ts';
+import { isAt, offeredPages } from './pages.ts';
 
 interface NavigationProps {
   readonly session: Session;
@@ -59,11 +59,6 @@ export function Navigation({ session, account, onPalette, onChosen }: Navigation
       <PersonMenu session={session} />
     </nav>
   );
-}
-
-/** Whether an address is a page's own, or below it; every address is below the home page's. */
-function isAt(pathname: string, path: string): boolean {
-  return pathname === path || (path !== '/app' && pathname.startsWith(`${path}/`));
 }
 
 /** The sign of the product: a gate with its bar. */

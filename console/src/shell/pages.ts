@@ -49,6 +49,16 @@ export const PAGE_GROUPS: readonly (readonly PageEntry[])[] = [
   ],
 ];
 
+/** The page that an address is of, or below; every address is below the home page's. */
+export function pageAt(pathname: string): PageEntry | undefined {
+  return PAGE_GROUPS.flat().find(({ path }) => isAt(pathname, path));
+}
+
+/** Whether an address is a page's own, or below it. */
+export function isAt(pathname: string, path: string): boolean {
+  return pathname === path || (path !== '/app' && pathname.startsWith(`${path}/`));
+}
+
 /** The pages that the account's grant offers. */
 export function offeredPages(may: (permission: Permission) => boolean): readonly (readonly PageEntry[])[] {
   return PAGE_GROUPS.map((group) => group.filter(({ needs }) => may(needs))).filter((group) => group.length > 0);

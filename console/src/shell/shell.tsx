@@ -5,11 +5,11 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { type Session, useAccount } from '../lib/session.ts';
 import { useShortcuts } from '../lib/shortcuts.ts';
 import { useNavigate } from '../route/route.ts';
-import { RoutedPage } from '../router.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { Mark, Navigation } from './navigation.tsx';
+import { OfferedPage } from './offered-page.tsx';
 import { PAGE_GROUPS } from './pages.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
@@ -58,7 +58,7 @@ export function Shell({ session }: { readonly session: Session }) {
         <span className="font-semibold">Tollgate</span>
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-        <RoutedPage />
+        <OfferedPage account={account} />
       </main>
       {drawer && (
         <Dialog title="Pages" onClose={() => setDrawer(false)}>

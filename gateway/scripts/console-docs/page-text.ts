@@ -44,8 +44,8 @@ looks a call up, and the command line does all else.`;
 
 export const ROLES_INTRODUCTION = `## Who may do what
 
-A member has one role in an account, in all of its workspaces or in some. What is the installation's own (accounts, money that comes in, providers, prices) is for members of the account \`default\`. Its owners
-and admins may enter every other account too, with the same role, and choose them where accounts are chosen.`;
+A member has one role in an account, in all of its workspaces or in some. What is the installation's own (accounts, money that
+comes in, providers, prices) is for members of the account \`default\`. Its owners and admins may enter every other account too, with the same role, and choose them where accounts are chosen.`;
 
 /** What a permission is, in the words of someone who is given it. */
 export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {

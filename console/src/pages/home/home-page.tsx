@@ -100,7 +100,7 @@ function Content({ overview, account, metric, rangeWords, onMetric }: ContentPro
           />
         </Panel>
         <div className="flex min-w-0 flex-col gap-3">
-          <MoneyPanel overview={overview} account={account} />
+          {account.workspaces === null && <MoneyPanel overview={overview} account={account} />}
           <ProviderPanel providers={providers} leads={account.may('house.read')} />
         </div>
       </div>

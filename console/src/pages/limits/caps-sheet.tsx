@@ -125,7 +125,10 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
             {rest !== null && <ErrorNote error={rest} />}
           </form>
         ) : (
-          <p className="text-ink-2">You may read limits here, not set them. An owner or admin of the account may.</p>
+          <p className="text-ink-2">
+            You may read these limits, not set them.{' '}
+            {kind === 'model' ? 'Whoever runs the installation' : 'An owner or admin of the account'} may.
+          </p>
         )}
       </div>
     </Sheet>

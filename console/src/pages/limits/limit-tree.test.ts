@@ -1,6 +1,6 @@
 /** Holds the shape of the tree of limits, folded and filtered. */
 import { describe, expect, test } from 'bun:test';
-import { type LimitNode, rulesOf, treeRows } from './limit-tree.ts';
+import { type LimitNode, maySet, rulesOf, treeRows } from './limit-tree.ts';
 
 const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 function node(
@@ -61,4 +61,13 @@ describe('the tree of limits', () => {
     expect(rulesOf(NODES, 'end_user').map(({ subject }) => subject.id)).toEqual(['u1']);
     expect(rulesOf(NODES, 'model').map(({ subject }) => subject.id)).toEqual(['default']);
   });
+});
+
+test('who is restricted to workspaces sets limits of those and their keys; only the house sets those of models', () => {
+  const admin = { may: (permission: string) => permission === 'limits.write', workspaces: null };
+  const kinds = ['account', 'workspace', 'key', 'end_user', 'model'] as const;
+  expect(kinds.filter((kind) => maySet(kind, admin))).toEqual(['account', 'workspace', 'key', 'end_user']);
+  expect(kinds.filter((kind) => maySet(kind, { ...admin, workspaces: ['red'] }))).toEqual(['workspace', 'key']);
+  expect(maySet('model', { ...admin, may: () => true })).toBe(true);
+  expect(kinds.some((kind) => maySet(kind, { ...admin, may: () => false }))).toBe(false);
 });

@@ -1,5 +1,6 @@
 /** Owns the tree of an account's rules as rows: account, its workspaces, their keys. End users and models stand beside it. */
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { CurrentAccount } from '../../lib/session.ts';
 
 export type LimitNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
 type Kind = LimitNode['subject']['kind'];
@@ -23,6 +24,13 @@ export interface TreeFilter {
   readonly ruledOnly: boolean;
   /** By `subjectKey`: their children are folded away, unless a filter is on. */
   readonly closed: ReadonlySet<string>;
+}
+
+/** Whether the person may set limits of subjects of a kind. */
+export function maySet(kind: Kind, { may, workspaces }: Pick<CurrentAccount, 'may' | 'workspaces'>): boolean {
+  if (kind === 'model') return may('limits.write') && may('house.write');
+  const isOfAll = kind === 'account' || kind === 'end_user';
+  return may('limits.write') && !(isOfAll && workspaces !== null);
 }
 
 const BELOW: Readonly<Record<string, Kind>> = { account: 'workspace', workspace: 'key' };

@@ -13,7 +13,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { CapsSheet } from './caps-sheet.tsx';
 import { RULE_COLUMNS, treeColumns } from './limit-columns.tsx';
-import { type LimitNode, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
+import { type LimitNode, maySet, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
 import { Simulator } from './simulator.tsx';
 
 /** How often the gauges are read. */
@@ -37,7 +37,6 @@ export default function LimitsPage() {
       ),
     [closed],
   );
-  const mayWrite = account.may('limits.write');
   const nodes = data?.nodes ?? [];
   const rows = treeRows(nodes, { q: filters.q ?? '', ruledOnly: filters.only === 'ruled', closed });
   const keys = nodes.filter(({ subject }) => subject.kind === 'key');
@@ -99,7 +98,7 @@ export default function LimitsPage() {
             empty="A rule for one person behind an application, by the name that calls give him: he alone is slowed down, not everybody."
             act="Add end user"
             rows={rulesOf(nodes, 'end_user')}
-            mayWrite={mayWrite}
+            mayWrite={maySet('end_user', account)}
             onOpen={openNode}
             onAdd={() => setFilters({ add: 'end_user' })}
           />
@@ -108,7 +107,7 @@ export default function LimitsPage() {
             empty="A rule for one model, whoever calls it: to keep within what its provider allows, or a costly model small."
             act="Add model"
             rows={rulesOf(nodes, 'model')}
-            mayWrite={mayWrite}
+            mayWrite={maySet('model', account)}
             onOpen={openNode}
             onAdd={() => setFilters({ add: 'model' })}
           />
@@ -125,7 +124,7 @@ export default function LimitsPage() {
           account={account.account}
           kind={open.subject.kind}
           node={open}
-          mayWrite={mayWrite}
+          mayWrite={maySet(open.subject.kind, account)}
           onClose={() => setFilters({ open: undefined })}
         />
       )}
@@ -135,7 +134,7 @@ export default function LimitsPage() {
           account={account.account}
           kind={added}
           node={null}
-          mayWrite={mayWrite}
+          mayWrite={maySet(added, account)}
           onClose={() => setFilters({ add: undefined })}
         />
       )}

@@ -27,7 +27,7 @@ export default function MembersPage() {
   return (
     <Page
       title="Members"
-      lead={`Who may open ${account.account}, and what each may do. Programs need no membership: they call with a key.`}
+      lead={`Who may open ${account.workspaces?.join(' or ') ?? account.account}, and what each may do. Programs need no membership: they call with a key.`}
       action={isAlone || isNobody ? undefined : invite}
     >
       {people.error !== null && <ErrorNote error={people.error} onRetry={() => void people.refetch()} />}

@@ -96,6 +96,7 @@ export default function WorkspacesPage() {
     path: { account: account.account },
   });
   const mayWrite = account.may('workspaces.write');
+  const mayAdd = mayWrite && account.workspaces === null;
   const open = data?.workspaces.find(({ id }) => id === filters.open);
   const close = () => setFilters({ open: undefined, add: undefined });
   return (
@@ -103,7 +104,7 @@ export default function WorkspacesPage() {
       title="Workspaces"
       lead="Keys that belong together: a team, a product, an environment. The policy of a workspace holds for each of its keys."
       action={
-        mayWrite && (
+        mayAdd && (
           <Button kind="primary" icon={<Plus size={15} />} onClick={() => setFilters({ add: '1' })}>
             Create workspace
           </Button>
@@ -131,7 +132,7 @@ export default function WorkspacesPage() {
           onClose={close}
         />
       )}
-      {mayWrite && filters.add === '1' && data !== undefined && (
+      {mayAdd && filters.add === '1' && data !== undefined && (
         <WorkspaceSheet account={account.account} workspace={null} configured={data.configured} onClose={close} />
       )}
     </Page>
