@@ -45,7 +45,8 @@ looks a call up, and the command line does all else.`;
 export const ROLES_INTRODUCTION = `## Who may do what
 
 A member has one role in an account, in all of its workspaces or in some. What is the installation's own (accounts, money that
-comes in, providers, prices) is for members of the account \`default\`. Its owners and admins may enter every other account too, with the same role, and choose them where accounts are chosen.`;
+comes in, providers, prices) is for members of the account \`default\`. Its owners and admins may enter every
+other account too, with the same role, and choose them where accounts are chosen.`;
 
 /** What a permission is, in the words of someone who is given it. */
 export const PERMISSION_WORDS: { readonly [permission in Permission]: string } = {
@@ -76,7 +77,10 @@ export const RESTRICTED = `Who is restricted to some workspaces sees and does on
 limit of the account, though he sees those that bind his calls; of the members he sees who may enter a workspace of his, and changes
 those who have no other. What is of the account as a whole, or of the installation, he does not have:`;
 
-export const ROLES_NOTE = `An API key reaches the console's API as well: with the scope \`admin\` it may do what an admin may, with \`usage\` it sees usage, calls,
+export const ROLES_NOTE = `Whoever made a key sets its limits as he makes it, and may tighten them; without \`limits.write\` he lifts or raises none. A disabled key
+is enabled by whoever disabled it, or with \`limits.write\`.
+
+An API key reaches the console's API as well: with the scope \`admin\` it may do what an admin may, with \`usage\` it sees usage, calls,
 models, keys and limits of its workspace, never what was said. What is for people only (passwords, sessions) is not for keys.`;
 
 export const CONTENT = `## What was said in calls

@@ -1,4 +1,5 @@
 /** Owns how keys are shown: what they may do, who made them, what they used and when. Never a secret, never a hash. */
+import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import type { BindingCaps } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
 import { showCaps } from './caps-of-body.ts';
@@ -24,7 +25,9 @@ export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], n
     if (binding !== null) bindings.set(id, binding);
   }
   const [names, states, weeks] = await Promise.all([
-    parts.personNames(keys.flatMap(({ createdBy }) => (createdBy === null ? [] : [createdBy]))),
+    parts.personNames(
+      keys.flatMap(({ createdBy, disabledBy }) => [createdBy, disabledBy].filter((one) => one !== null)),
+    ),
     readBudgetStates(parts, [...bindings.values()]),
     readSpans(parts.usage, {
       account: first.accountId,
@@ -49,6 +52,7 @@ export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], n
       strict: key.strict,
       caps: showCaps(bindings.get(key.id)?.caps ?? null),
       status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
+      disabled_by: showActor(parts, key.disabledBy, names),
       created_at: showTime(key.createdAtMs),
       expires_at: key.expiresAtMs === null ? null : showTime(key.expiresAtMs),
       ...showUses(parts, key, nowMs),
@@ -57,6 +61,13 @@ export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], n
       week_requests: days.map(({ requests }) => requests),
     };
   });
+}
+
+/** Whoever made a change, by the name that he has now. */
+function showActor({ gate }: PolicyParts, id: string | null, names: ReadonlyMap<string, string>) {
+  if (id === null) return null;
+  const isCommandLine = id === BY_COMMAND_LINE.actor.id;
+  return { id, name: isCommandLine ? 'the command line' : (names.get(id) ?? gate.directory.keys.get(id)?.name ?? id) };
 }
 
 /** Throws Error where the list has not one key for each that was asked for. */

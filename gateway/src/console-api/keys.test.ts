@@ -231,6 +231,90 @@ describe('whose keys they are', () => {
   });
 });
 
+describe('limits that others set', () => {
+  const BUDGET = { budget_usd: '10', budget_window: 'day' };
+  const CAPS = { rpm: 60, tpm: 1_000, concurrency: 4, ...BUDGET };
+
+  test('whoever made a key chooses its limits once; then he tightens them, and lifts none', async () => {
+    const { id } = await make(DEVELOPER, { caps: CAPS });
+    const path = `PATCH ${KEYS}/${id}`;
+    for (const caps of [
+      NO_CAPS,
+      { ...CAPS, rpm: null },
+      { ...CAPS, rpm: 61 },
+      { ...CAPS, tpm: 1_001 },
+      { ...CAPS, concurrency: null },
+      { ...CAPS, budget_usd: '10.000000001' },
+      { ...CAPS, budget_usd: null, budget_window: null },
+      // As much each day is more than as much each month; of other windows it depends on the calls.
+      { ...CAPS, budget_window: 'month' },
+    ]) {
+      const { status, json } = await rig.ask(DEVELOPER, path, { caps });
+      expect([caps, status, json.error?.code]).toEqual([caps, 403, 'forbidden']);
+      expect(json.error.message).toContain('owner or admin');
+    }
+    expect((await rig.ask(DEVELOPER, path, { name: 'mine', caps: CAPS })).json).toMatchObject({ caps: CAPS });
+    const tighter = { rpm: 59, tpm: 1_000, concurrency: 1, budget_usd: '9.5', budget_window: 'day' };
+    expect((await rig.ask(DEVELOPER, path, { caps: tighter })).json).toMatchObject({ caps: tighter });
+    expect((await rig.ask(ADMIN, path, { caps: NO_CAPS })).json).toMatchObject({ caps: NO_CAPS });
+    expect((await rig.ask(DEVELOPER, path, { caps: { ...NO_CAPS, ...BUDGET } })).json).toMatchObject({ caps: BUDGET });
+  });
+
+  test('the member that is wrong is named, and of a limit that is no limit the word is invalid', async () => {
+    const { id } = await make(DEVELOPER, { caps: CAPS });
+    const path = `PATCH ${KEYS}/${id}`;
+    for (const [caps, code, member] of [
+      [{ ...CAPS, concurrency: 5 }, 'forbidden', 'caps.concurrency'],
+      [{ ...CAPS, budget_window: 'week' }, 'forbidden', 'caps.budget_window'],
+      [{ ...CAPS, budget_window: null }, 'invalid', 'caps.budget_window'],
+    ] as const) {
+      expect((await rig.ask(DEVELOPER, path, { caps })).json.error).toMatchObject({ code, member });
+    }
+  });
+
+  test('who disabled a key enables it, or who sets limits', async () => {
+    const { id } = await make(DEVELOPER);
+    const act = async (actor: Actor, verb: 'disable' | 'enable') =>
+      (await rig.ask(actor, `POST ${KEYS}/${id}/${verb}`, {})).json;
+    expect(await act(DEVELOPER, 'disable')).toMatchObject({ disabled_by: { id: 'per_dev' } });
+    expect(await act(DEVELOPER, 'enable')).toMatchObject({ status: 'active', disabled_by: null });
+    expect(await act(ADMIN, 'disable')).toMatchObject({ disabled_by: { id: 'per_admin' } });
+    // Disabling what is disabled makes it nobody else's.
+    expect(await act(DEVELOPER, 'disable')).toMatchObject({ disabled_by: { id: 'per_admin' } });
+    expect(await act(DEVELOPER, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
+    expect((await rig.ask(DEVELOPER, `PATCH ${KEYS}/${id}`, { name: 'still' })).json).toMatchObject({
+      status: 'disabled',
+      disabled_by: { id: 'per_admin' },
+    });
+    expect(await act(ADMIN, 'enable')).toMatchObject({ status: 'active', disabled_by: null });
+    await rig.run('keys.disable', { id });
+    expect(await act(DEVELOPER, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
+    expect((await rig.ask(DEVELOPER, `GET ${KEYS}`)).json.keys[0].disabled_by).toEqual({
+      id: 'command_line',
+      name: 'the command line',
+    });
+    const { id: keyId } = await make(ADMIN, { name: 'a script', scopes: ['admin'] });
+    const script: Actor = {
+      kind: 'key',
+      id: keyId,
+      name: 'a script',
+      account: 'team',
+      workspace: 'red',
+      scopes: ['admin'],
+    };
+    await act(ADMIN, 'enable');
+    expect(await act(script, 'disable')).toMatchObject({ disabled_by: { id: keyId, name: 'a script' } });
+    expect(await act(DEVELOPER, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
+    expect(await act(ADMIN, 'enable')).toMatchObject({ status: 'active' });
+  });
+
+  test('who may set limits in his workspaces does so there', async () => {
+    const { id } = await make(DEVELOPER, { caps: CAPS });
+    const red = person('per_red', 'team', 'admin', ['red']);
+    expect((await rig.ask(red, `PATCH ${KEYS}/${id}`, { caps: NO_CAPS })).status).toBe(200);
+  });
+});
+
 describe('the page of a key', () => {
   test('has its days by the account’s clocks, its errors, its hour and its changes', async () => {
     const { id } = await make(ADMIN, { caps: { ...NO_CAPS, rpm: 9, budget_usd: '2', budget_window: 'total' } });

@@ -1,6 +1,7 @@
 /** Owns the routes that list, make and change API keys. What each does is a command's; who may is decided here. */
 import type { StoredKey } from '../store/ports.ts';
 import { capsArguments } from './caps-of-body.ts';
+import { checkMayEnable, checkTightens } from './check-undoing.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import { checkScopes, findOwnKey, findWorkspace, personBehind, seesWorkspace } from './find-subject.ts';
 import type { Handlers } from './handlers.ts';
@@ -55,11 +56,11 @@ export function keyHandlers(
       const key = findLivingKey(parts, call);
       if (given.workspace !== undefined) findWorkspace(parts, call.tenancy, given.workspace);
       checkScopes(call, given.scopes ?? key.scopes);
-      await runCommand(parts.control, call, 'keys.set', {
-        id: key.id,
-        ...given,
-        ...(caps === undefined ? {} : capsArguments(caps)),
-      });
+      const limits = caps === undefined ? {} : capsArguments(caps);
+      if (caps !== undefined) {
+        checkTightens(call.tenancy, parts.gate.desk.rules.get({ kind: 'key', id: key.id }), caps);
+      }
+      await runCommand(parts.control, call, 'keys.set', { id: key.id, ...given, ...limits });
       return show(key.id);
     },
     'POST /accounts/{account}/keys/{key}/rotate': async (call) => {
@@ -78,10 +79,11 @@ export function keyHandlers(
       return show(id);
     },
     'POST /accounts/{account}/keys/{key}/enable': async (call) => {
-      const { id, scopes } = findLivingKey(parts, call);
-      checkScopes(call, scopes);
-      await runCommand(parts.control, call, 'keys.enable', { id });
-      return show(id);
+      const key = findLivingKey(parts, call);
+      checkScopes(call, key.scopes);
+      checkMayEnable(call, key);
+      await runCommand(parts.control, call, 'keys.enable', { id: key.id });
+      return show(key.id);
     },
     'POST /accounts/{account}/keys/{key}/revoke': async (call) => {
       const { id } = findOwnKey(parts, call, call.path.key);

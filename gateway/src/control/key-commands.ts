@@ -61,6 +61,7 @@ const create = defineCommand(
       createdAtMs: nowMs,
       expiresAtMs: chooseExpiry(nowMs, null, given),
       createdBy: given.created_by,
+      disabledBy: null,
     };
     const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
     const entries = auditKey(context, null, { key, caps });
@@ -141,7 +142,9 @@ function refuseExpired({ id, expiresAtMs }: StoredKey, nowMs: number): void {
 }
 
 function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Promise<Json> {
-  return replace(context, key, { ...key, status }, {});
+  // Whoever disables what is disabled already has changed nothing.
+  const disabledBy = status === 'disabled' ? (key.status === status ? key.disabledBy : context.by.actor.id) : null;
+  return replace(context, key, { ...key, status, disabledBy }, {});
 }
 
 async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: GivenCaps): Promise<Json> {

@@ -80,6 +80,7 @@ async function ask({
     createdAtMs: 0,
     expiresAtMs: Date.UTC(2100, 0),
     createdBy: null,
+    disabledBy: null,
     ...key,
   };
   const workspaces = [

@@ -48,6 +48,7 @@ function storedKey(keyText: string, changes: Partial<StoredKey> = {}): StoredKey
     createdAtMs: 0,
     expiresAtMs: null,
     createdBy: null,
+    disabledBy: null,
     ...changes,
   };
 }

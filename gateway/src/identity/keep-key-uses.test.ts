@@ -29,6 +29,7 @@ const KEY: StoredKey = {
   createdAtMs: 1,
   expiresAtMs: null,
   createdBy: null,
+  disabledBy: null,
 };
 
 async function directoryOf(store: Store) {

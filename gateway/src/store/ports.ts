@@ -39,6 +39,8 @@ export interface StoredKey {
   readonly expiresAtMs: number | null;
   /** The person who made it, whose rights bound the key's; null: the command line, which has all rights. */
   readonly createdBy: string | null;
+  /** The actor of the audit trail who disabled it, while it is disabled; null also where that is not known. */
+  readonly disabledBy: string | null;
 }
 
 export interface StoredWorkspace {

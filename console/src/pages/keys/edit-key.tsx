@@ -1,6 +1,7 @@
 /** Owns the sheet in which a key is changed. What is changed binds its next call; the secret stays. */
 import { useId, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
+import { useAccount } from '../../lib/session.ts';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -22,6 +23,8 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
   const [draft, setDraft] = useState(() => draftOf(apiKey));
   const [faults, setFaults] = useState<Faults>({});
   const change = useAct('PATCH /accounts/{account}/keys/{key}', KEY_READS);
+  const { may } = useAccount();
+  const tightensOnly = !may('limits.write') && Object.values(apiKey.caps).some((cap) => cap !== null);
   const rest = restOf(change.error, KEY_MEMBERS);
   // A person who does not see the key's workspace keeps it there.
   const choices = workspaces.includes(apiKey.workspace) ? workspaces : [apiKey.workspace, ...workspaces];
@@ -74,6 +77,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
           draft={draft}
           faults={faults}
           error={change.error}
+          tightensOnly={tightensOnly}
           onChange={setDraft}
         />
         {rest !== null && <ErrorNote error={rest} />}

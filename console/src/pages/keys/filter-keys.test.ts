@@ -15,6 +15,7 @@ const key = (name: string, status: Key['status'], workspace = 'default'): Key =>
   strict: false,
   caps: { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null },
   status,
+  disabled_by: null,
   created_at: '2026-11-01T00:00:00.000Z',
   expires_at: null,
   rotation: null,

@@ -4,7 +4,7 @@ import { Suspense } from 'react';
 import { part } from '../../lib/part.ts';
 import { useAct } from '../../lib/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
-import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
+import { Menu, MenuItem, MenuLabel, MenuLine } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { KEY_READS, type Key, type KeyAct } from './key.ts';
 
@@ -52,10 +52,12 @@ interface KeyMenuProps {
   /** Whether he may make keys at all. */
   readonly mayCreate: boolean;
   readonly mayChange: boolean;
+  /** Why he may not enable it while it is disabled; null: he may. */
+  readonly lock: string | null;
   readonly onAct: (act: KeyAct) => void;
 }
 
-export function KeyMenu({ account, apiKey, mayCreate, mayChange, onAct }: KeyMenuProps) {
+export function KeyMenu({ account, apiKey, mayCreate, mayChange, lock, onAct }: KeyMenuProps) {
   const turn = useSwitch(account);
   const isOver = apiKey.status === 'revoked';
   if (!mayCreate && (!mayChange || isOver)) return null;
@@ -91,9 +93,12 @@ export function KeyMenu({ account, apiKey, mayCreate, mayChange, onAct }: KeyMen
         <>
           <MenuLine />
           {apiKey.status === 'disabled' ? (
-            <MenuItem icon={<CircleCheck size={14} />} onSelect={() => turn(apiKey, true)}>
-              Enable
-            </MenuItem>
+            <>
+              <MenuItem icon={<CircleCheck size={14} />} disabled={lock !== null} onSelect={() => turn(apiKey, true)}>
+                Enable
+              </MenuItem>
+              {lock !== null && <MenuLabel>{lock}</MenuLabel>}
+            </>
           ) : (
             <MenuItem icon={<Ban size={14} />} onSelect={() => turn(apiKey, false)}>
               Disable

@@ -17,6 +17,7 @@ const KEY: Key = {
   strict: true,
   caps: { rpm: 60, tpm: null, concurrency: 4, budget_usd: '12.50', budget_window: 'day' },
   status: 'active',
+  disabled_by: null,
   created_at: '2026-11-01T00:00:00.000Z',
   expires_at: '2027-01-02T03:04:05.678Z',
   rotation: null,

@@ -52,6 +52,17 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
+/** That the key is disabled, and by whom. `lock`: why the person may not enable it; null: nothing is said of that. */
+export function DisabledNote({ apiKey, lock }: { readonly apiKey: Key; readonly lock: string | null }) {
+  const { status, disabled_by: by } = apiKey;
+  if (status !== 'disabled' || (by === null && lock === null)) return null;
+  return (
+    <p className="rounded-lg border border-line bg-panel px-4 py-2.5">
+      {lock ?? `Disabled by ${by?.name}.`} <span className="text-ink-2">Its calls are refused until then.</span>
+    </p>
+  );
+}
+
 /** Both secrets of a key, while the grace of a rotation lasts, and which is still in use. */
 export function RotationNote({ apiKey }: { readonly apiKey: Key }) {
   const { rotation } = apiKey;

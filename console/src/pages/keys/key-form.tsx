@@ -36,10 +36,12 @@ interface KeyFormProps {
   readonly draft: KeyDraft;
   readonly faults: Faults;
   readonly error: ApiError | null;
+  /** Of a key that has limits already: whether they may only be tightened. */
+  readonly tightensOnly?: boolean;
   readonly onChange: (draft: KeyDraft) => void;
 }
 
-export function KeyForm({ account, workspaces, draft, faults, error, onChange }: KeyFormProps) {
+export function KeyForm({ account, workspaces, draft, faults, error, tightensOnly = false, onChange }: KeyFormProps) {
   const fault = (member: string) => faultOf(faults, error, member);
   return (
     <div className="flex flex-col gap-6">
@@ -71,7 +73,10 @@ export function KeyForm({ account, workspaces, draft, faults, error, onChange }:
         fault={fault('models')}
         onChange={(models) => onChange({ ...draft, models })}
       />
-      <FormPart title="Limits" hint="Those of its workspace and of the account hold besides.">
+      <FormPart
+        title="Limits"
+        hint={`Those of its workspace and of the account hold besides.${tightensOnly ? ' You may tighten those of the key; only an owner or admin lifts or raises them.' : ''}`}
+      >
         <CapsFields
           draft={draft.caps}
           faults={faults}

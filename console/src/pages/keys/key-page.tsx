@@ -16,9 +16,9 @@ import { Page, Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { DayBars } from './day-bars.tsx';
-import { type KeyAct, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
+import { enableLock, type KeyAct, type KeyPage, mayChange, STATUS_TONE } from './key.ts';
 import { KeyDialog, KeyMenu } from './key-acts.tsx';
-import { KeyFacts, RotationNote } from './key-facts.tsx';
+import { DisabledNote, KeyFacts, RotationNote } from './key-facts.tsx';
 import { KeyGauges } from './key-gauges.tsx';
 import { MayCall } from './may-call.tsx';
 
@@ -100,12 +100,14 @@ export default function OneKeyPage() {
             apiKey={key}
             mayCreate={account.may('keys.write')}
             mayChange={mayEdit}
+            lock={enableLock(key, account, person)}
             onAct={setAct}
           />
         </>
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      <DisabledNote apiKey={key} lock={mayEdit ? enableLock(key, account, person) : null} />
       <RotationNote apiKey={key} />
       <KeyFacts apiKey={key} />
       <div className="grid grid-cols-1 items-start gap-x-6 gap-y-5 lg:grid-cols-[3fr_2fr]">

@@ -30,6 +30,16 @@ export function mayChange(key: Key, account: CurrentAccount, person: string | nu
   return account.may('keys.write') && key.owner !== null && key.owner.id === person;
 }
 
+/** Why the person may not let a disabled key work again; null: he may. */
+export function enableLock(
+  { disabled_by: by }: Pick<Key, 'disabled_by'>,
+  { may }: Pick<CurrentAccount, 'may'>,
+  person: string | null,
+): string | null {
+  if (may('limits.write') || (by !== null && by.id === person)) return null;
+  return `Disabled by ${by?.name ?? 'somebody else'}; only an owner or admin enables it.`;
+}
+
 export const SCOPES: readonly (readonly [Scope, name: string, means: string])[] = [
   ['inference', 'Call models', 'what applications and agents need'],
   ['usage', 'Read usage', 'of its workspace: usage, logs, keys and limits through the API'],

@@ -15,7 +15,7 @@ import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { filterKeys, STATUS_CHOICES } from './filter-keys.ts';
-import { type Key, type KeyAct, mayChange } from './key.ts';
+import { enableLock, type Key, type KeyAct, mayChange } from './key.ts';
 import { KeyDialog, KeyDialogs, KeyMenu } from './key-acts.tsx';
 import { KEY_COLUMNS } from './key-columns.tsx';
 
@@ -45,6 +45,7 @@ export default function KeysPage() {
               apiKey={key}
               mayCreate={mayCreate}
               mayChange={mayChange(key, account, person)}
+              lock={enableLock(key, account, person)}
               onAct={setAct}
             />
           </span>

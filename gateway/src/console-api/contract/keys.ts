@@ -20,6 +20,8 @@ const keyView = z.object({
   strict: z.boolean(),
   caps,
   status,
+  /** While it is disabled: who did it, where that is known. He enables it, and whoever may set limits. */
+  disabled_by: z.object({ id, name: z.string() }).nullable(),
   created_at: time,
   expires_at: time.nullable(),
   /** While a rotation's grace lasts: the old secret still works until then, and when each was last used. */
@@ -99,7 +101,7 @@ export const keyRoutes = {
     reply: z.object({ gauges: z.array(gauge) }),
   },
   'PATCH /accounts/{account}/keys/{key}': {
-    summary: 'Changes a key; what is left out stays.',
+    summary: 'Changes a key; what is left out stays. Without limits.write its limits are only tightened.',
     access: 'keys.write',
     body: z.strictObject(given).partial(),
     reply: keyView,
@@ -117,7 +119,7 @@ export const keyRoutes = {
     reply: keyView,
   },
   'POST /accounts/{account}/keys/{key}/enable': {
-    summary: 'Lets a disabled key work again.',
+    summary: 'Lets a disabled key work again; one that somebody else disabled needs limits.write.',
     access: 'keys.write',
     body: nothing,
     reply: keyView,

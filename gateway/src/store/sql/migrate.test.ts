@@ -65,6 +65,41 @@ describe('migrate', () => {
     expect(() => requireCurrentSchema(database)).not.toThrow();
   });
 
+  test('who disabled a key is known from the audit trail, where it tells', () => {
+    const database = new Database(':memory:', { strict: true });
+    migrate(database, 1, MIGRATIONS.slice(0, 19));
+    for (const [id, status] of [
+      ['told', 'disabled'],
+      ['untold', 'disabled'],
+      ['woken', 'active'],
+    ] as const) {
+      database.run(
+        `INSERT INTO api_key (id, name, account_id, workspace_id, hash, last4, scopes, status, created_at_ms)
+          VALUES (?, 'n', 'default', 'default', ?, 'abcd', '[]', ?, 1)`,
+        [id, id, status],
+      );
+    }
+    for (const [actor, act, key] of [
+      ['first', 'keys.disable', 'told'],
+      ['first', 'keys.enable', 'told'],
+      ['last', 'keys.disable', 'told'],
+      ['other', 'keys.set', 'told'],
+      ['first', 'keys.disable', 'woken'],
+    ] as const) {
+      database.run(
+        `INSERT INTO audit_entry (at_ms, account, actor_kind, actor_id, actor_name, act, subject_kind, subject_id)
+          VALUES (1, 'default', 'person', ?, 'n', ?, 'key', ?)`,
+        [actor, act, key],
+      );
+    }
+    migrate(database, 1);
+    expect(database.query('SELECT id, disabled_by FROM api_key ORDER BY id').values()).toEqual([
+      ['told', 'last'],
+      ['untold', null],
+      ['woken', null],
+    ]);
+  });
+
   test('a key of the first version goes on working, is not strict, and holds as its account', () => {
     const database = new Database(':memory:', { strict: true });
     migrate(database, 1, MIGRATIONS.slice(0, 1));
@@ -93,6 +128,7 @@ describe('migrate', () => {
       createdAtMs: 3,
       expiresAtMs: null,
       createdBy: null,
+      disabledBy: null,
     });
     expect(() => database.run('UPDATE api_key SET strict = 2')).toThrow('CHECK constraint failed');
     expect(() => database.run("UPDATE api_key SET holds = 'loose'")).toThrow('CHECK constraint failed');

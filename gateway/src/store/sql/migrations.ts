@@ -17,6 +17,7 @@ import { MIGRATION_16 } from './migration-16.ts';
 import { MIGRATION_17 } from './migration-17.ts';
 import { MIGRATION_18 } from './migration-18.ts';
 import { MIGRATION_19 } from './migration-19.ts';
+import { MIGRATION_20 } from './migration-20.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -107,4 +108,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_17,
   MIGRATION_18,
   MIGRATION_19,
+  MIGRATION_20,
 ];

@@ -30,6 +30,7 @@ const KEY: StoredKey = {
   createdAtMs: 3,
   expiresAtMs: 4,
   createdBy: null,
+  disabledBy: null,
 };
 const ACCOUNT: StoredAccount = {
   id: 'team',

@@ -23,6 +23,7 @@ export function keyRow(key: StoredKey): ApiKeyRow {
     created_at_ms: key.createdAtMs,
     expires_at_ms: key.expiresAtMs,
     created_by: key.createdBy,
+    disabled_by: key.disabledBy,
   };
 }
 
@@ -47,6 +48,7 @@ export function keyOfRow(row: ApiKeyRow): StoredKey {
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
     createdBy: row.created_by,
+    disabledBy: row.disabled_by,
   };
 }
 

@@ -31,6 +31,7 @@ export interface ApiKeyRow {
   readonly created_at_ms: number;
   readonly expires_at_ms: number | null;
   readonly created_by: string | null;
+  readonly disabled_by: string | null;
 }
 
 /** A call record with its counters beside the rest, flags as 0 or 1, and lists as JSON text. */
