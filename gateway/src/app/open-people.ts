@@ -86,7 +86,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     accounts: directory.accounts,
     version: manifest.version,
     signIn: createSignIn({ people, engines, sessions, attempts, spentCodes, passkeyProof, note, nowMs }),
-    credentials: createCredentials({ engines, sessions, attempts, note, nowMs }),
+    credentials: createCredentials({ engines, sessions, attempts, spentCodes, note, nowMs }),
     passkeys: createPasskeys({ people, sessions, challenges, proveFresh, services, note, nowMs }),
     members: createMembers(shared),
     invitations: createInvitations(shared),

@@ -173,7 +173,8 @@ describe('a second factor', () => {
     expect(await stateOf(browser)).toBe('second_factor');
     expect((await browser.ask('GET /me')).status).toBe(401);
     expect((await browser.ask('POST /sign-in/code', { body: { code: '000000' } })).status).toBe(401);
-    const code = codeNow(secret);
+    // The code of now turned it on.
+    const code = codeNow(secret, 1);
     expect((await browser.ask('POST /sign-in/code', { body: { code } })).json).toEqual({ state: 'signed_in' });
     expect(await stateOf(browser)).toBe('signed_in');
 
@@ -191,6 +192,21 @@ describe('a second factor', () => {
     expect((await second.ask('POST /me/totp/remove', { body: { password: OWNER.password } })).status).toBe(200);
     const fourth = rig.browser();
     expect((await signIn(fourth, OWNER.password, '192.0.2.1', 'tia@example.com')).json).toEqual({ state: 'signed_in' });
+  });
+
+  test('the code that turned the second factor on signs in no more', async () => {
+    const member = await inviteMember(rig, owner, { email: 'onc@example.com', role: 'viewer' });
+    const { secret } = (await member.ask('POST /me/totp', { body: { password: OWNER.password } })).json;
+    const code = codeNow(secret);
+    expect((await member.ask('POST /me/totp/confirm', { body: { code } })).status).toBe(200);
+    const browser = rig.browser();
+    await signIn(browser, OWNER.password, '192.0.2.1', 'onc@example.com');
+    const again = await browser.ask('POST /sign-in/code', { body: { code } });
+    expect([again.status, again.json.error.member]).toEqual([401, 'code']);
+    expect(again.json.error.message).toContain('used already');
+    expect((await browser.ask('POST /sign-in/code', { body: { code: codeNow(secret, 1) } })).json).toEqual({
+      state: 'signed_in',
+    });
   });
 
   test('a code without a first step is told to begin again', async () => {

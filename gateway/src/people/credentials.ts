@@ -7,6 +7,7 @@ import { PeopleFailure } from './people-failure.ts';
 import type { PeopleAct, TakeNote } from './people-note.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 import { orRefusal } from './sign-in.ts';
+import { codeIsSpent, type SpentCodes } from './spent-codes.ts';
 
 /** What an authenticator is set up with; shown once. */
 export interface NewSecondFactor {
@@ -36,6 +37,7 @@ interface CredentialsParts {
   readonly engines: AuthEngines;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
+  readonly spentCodes: SpentCodes;
   readonly note: TakeNote;
   nowMs(): number;
 }
@@ -46,7 +48,9 @@ interface Asked {
   readonly returnHeaders: true;
 }
 
-export function createCredentials({ engines, sessions, attempts, note, nowMs }: CredentialsParts): Credentials {
+export function createCredentials(parts: CredentialsParts): Credentials {
+  const { engines, sessions, attempts, spentCodes, note, nowMs } = parts;
+
   async function ask<Reply>(
     { signedIn, arrival }: Caller,
     member: string,
@@ -94,7 +98,14 @@ export function createCredentials({ engines, sessions, attempts, note, nowMs }: 
       return { uri, secret: new URL(uri).searchParams.get('secret') ?? '', recoveryCodes };
     },
     async confirmSecondFactor(who, code, outgoing) {
-      const { headers } = await ask(who, 'code', (api, asked) => api.verifyTOTP({ body: { code }, ...asked }));
+      // The same code would be right at a sign-in for a minute more.
+      const release = spentCodes.spend(who.signedIn.person.id, code);
+      if (release === null) throw codeIsSpent();
+      const verified = ask(who, 'code', (api, asked) => api.verifyTOTP({ body: { code }, ...asked }));
+      const { headers } = await verified.catch((fault) => {
+        release();
+        throw fault;
+      });
       sendCookies(headers, who.arrival, outgoing);
       await tell(who, 'person.second_factor_on');
     },

@@ -13,7 +13,7 @@ import { PeopleFailure } from './people-failure.ts';
 import type { TakeNote } from './people-note.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Sessions } from './sessions.ts';
-import type { SpentCodes } from './spent-codes.ts';
+import { codeIsSpent, type SpentCodes } from './spent-codes.ts';
 
 export type SignInState = 'second_factor' | 'signed_in';
 
@@ -138,11 +138,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const asked = { headers: inwardHeaders(arrival, [SECOND_STEP_COOKIE]), returnHeaders: true } as const;
       const isOfAuthenticator = /^\d{6}$/.test(code);
       const release = isOfAuthenticator ? spentCodes.spend(waiting, code) : null;
-      if (isOfAuthenticator && release === null) {
-        throw new PeopleFailure('wrong_credential', 'this code was used already; wait for the next one', {
-          member: 'code',
-        });
-      }
+      if (isOfAuthenticator && release === null) throw codeIsSpent();
       const body = { code };
       const reply = await orRefusal(
         () => (isOfAuthenticator ? api.verifyTOTP({ body, ...asked }) : api.verifyBackupCode({ body, ...asked })),
