@@ -58,7 +58,7 @@ export function DisabledNote({ apiKey, lock }: { readonly apiKey: Key; readonly 
   if (status !== 'disabled' || (by === null && lock === null)) return null;
   return (
     <p className="rounded-lg border border-line bg-panel px-4 py-2.5">
-      {lock ?? `Disabled by ${by?.name}.`} <span className="text-ink-2">Its calls are refused until then.</span>
+      {lock ?? `Disabled by ${by?.name}.`} <span className="text-ink-2">Its calls are refused.</span>
     </p>
   );
 }

@@ -1,0 +1,68 @@
+/** An admin of one workspace opens each page: what is not his says so before anything is asked, and nothing that is asked is refused. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { type ApiVisitor, inviteMember, must, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { control, createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { CONSOLE_PAGES, openPage } from './console-pages.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+const on = test.skipIf(!HAS_BROWSER);
+const PAGES = CONSOLE_PAGES.filter(({ needsData, isForStrangers }) => !needsData && !isForStrangers);
+const OF_THE_WHOLE = ['/app/billing', '/app/providers', '/app/settings'];
+
+let browser: Browser;
+let gateway: RunningGateway;
+let owner: ApiVisitor;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
+  owner = await setUpOwner(gateway);
+  await control(gateway, 'workspaces.create', { id: 'research', account: 'default' });
+  const given = { account: 'default', role: 'admin', workspaces: ['research'] } as const;
+  const { email } = await inviteMember(gateway.url, owner, given);
+  visitor = await newVisitor(browser, { viewport: { width: 360, height: 740 } });
+  await signIn(visitor.page, gateway.url, { email, password: PASSWORD });
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+on.each(PAGES)('$route (needs Linux on x64 for the browser)', async ({ route }) => {
+  await openPage(visitor.page, `${gateway.url}${route}`);
+  const reason = visitor.page.getByText('your membership is restricted to research');
+  expect(await reason.count()).toBe(OF_THE_WHOLE.includes(route) ? 1 : 0);
+  expect(visitor.faults()).toEqual([]);
+  expect(await visitor.findBarriers()).toEqual([]);
+  expect(await visitor.overhangPx()).toBe(0);
+});
+
+on(
+  'whoever may only make keys is told before the click what others have ordered (needs Linux on x64 for the browser)',
+  async () => {
+    const { email, person } = await inviteMember(gateway.url, owner, { account: 'default', role: 'developer' });
+    const { id } = await createKey(gateway, { name: 'nightly', rpm: 60, created_by: person });
+    await must(owner.ask(`POST /accounts/default/keys/${id}/disable`, { body: {} }));
+    const developer = await newVisitor(browser, { viewport: { width: 1440, height: 900 } });
+    const { page } = developer;
+    await signIn(page, gateway.url, { email, password: PASSWORD });
+    await openPage(page, `${gateway.url}/app/keys/${id}`);
+    await page.locator('p', { hasText: 'Disabled by Ada Lovelace; only an owner or admin enables it.' }).waitFor();
+    await page.getByRole('button', { name: 'More about nightly' }).click();
+    expect(await page.getByRole('menuitem', { name: 'Enable' }).isDisabled()).toBe(true);
+    expect(await developer.findBarriers()).toEqual([]);
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    await page.getByText('only an owner or admin lifts or raises them').waitFor();
+    await page.getByRole('textbox', { name: 'Requests a minute' }).fill('');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('found no limit in place of 60').waitFor();
+    expect(developer.faults(403)).toEqual([]);
+    await developer.leave();
+  },
+);
