@@ -22,7 +22,11 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     { path: { account: account.account } },
     { enabled: account.may('keys.read') && text.length > 1 },
   );
-  useEffect(() => ref.current?.showModal(), []);
+  useEffect(() => {
+    ref.current?.showModal();
+    // The browser gives the focus to the first that can have it: the list around the field.
+    ref.current?.querySelector('input')?.focus();
+  }, []);
   const go = (to: string) => {
     onClose();
     navigate({ to });

@@ -81,6 +81,16 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
   });
 
+  test('the palette takes what is typed, and Enter goes there', async () => {
+    await openPage(page, `${seeded.gateway.url}/app/settings`);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('workspa');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Workspaces' }).waitFor();
+    expect(await here()).toBe('/app/workspaces');
+  });
+
   test('an address that means nothing says so', async () => {
     await page.goto(`${seeded.gateway.url}/app/nothing`);
     await page.getByRole('heading', { level: 1, name: 'No such page' }).waitFor();
