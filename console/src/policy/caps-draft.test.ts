@@ -1,7 +1,7 @@
 /** Holds that caps read as they were shown, and what is said of those that cannot be read. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Caps, draftCaps, readCaps } from './caps-draft.ts';
+import { type Caps, changedCaps, draftCaps, readCaps } from './caps-draft.ts';
 
 const cap = fc.option(fc.integer({ min: 1, max: 1_000_000_000 }));
 const budget = fc.option(
@@ -50,5 +50,17 @@ describe('caps as they are typed', () => {
       'caps.concurrency',
     ]);
     expect('faults' in read && read.faults['caps.tpm']).toContain('“1.5”');
+  });
+});
+
+test('of caps those are sent that were touched; a budget with its window', () => {
+  const opened: Caps = { rpm: 5, tpm: null, concurrency: 2, budget_usd: '12.50', budget_window: 'month' };
+  expect(changedCaps(opened, opened)).toEqual({});
+  expect(changedCaps(opened, { ...opened, rpm: null })).toEqual({ caps: { rpm: null } });
+  expect(changedCaps(opened, { ...opened, budget_usd: '7' })).toEqual({
+    caps: { budget_usd: '7', budget_window: 'month' },
+  });
+  expect(changedCaps(opened, { ...opened, budget_usd: null, budget_window: null })).toEqual({
+    caps: { budget_usd: null, budget_window: null },
   });
 });

@@ -1,5 +1,6 @@
 /** Owns the caps of a rule as a person types them, and how they are read. What they mean is the gateway's. */
 import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import { changesOf, isEmpty } from '../lib/changes-of.ts';
 import type { Read } from './read.ts';
 
 export type Caps = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number]['caps'];
@@ -56,4 +57,13 @@ export function readCaps(draft: CapsDraft): Read<Caps> {
     budget_window: budget === '' ? null : draft.window,
   };
   return Object.keys(faults).length > 0 ? { faults } : { value: caps };
+}
+
+/** The member `caps` as a change sends it, without the caps that were not touched; none where none was. A budget goes with its window. */
+export function changedCaps(opened: Caps, filled: Caps): { readonly caps?: Partial<Caps> } {
+  const changed = changesOf(opened, filled);
+  if (isEmpty(changed)) return {};
+  const { budget_usd, budget_window } = filled;
+  const hasBudget = 'budget_usd' in changed || 'budget_window' in changed;
+  return { caps: { ...changed, ...(hasBudget ? { budget_usd, budget_window } : {}) } };
 }

@@ -1,4 +1,4 @@
-/** Owns caps between the console API and commands: in bodies amounts are dollars, and every cap is named, null for none. */
+/** Owns caps between the console API and commands: in bodies amounts are dollars, null is no cap, and what a change leaves out stays. */
 
 import { formatNanoUsd } from '../billing/money.ts';
 import type { Caps } from '../store/limits-port.ts';
@@ -7,9 +7,11 @@ import type { Reply } from './contract.ts';
 
 export type ShownCaps = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['caps'];
 
-/** The arguments by which a command takes the caps over, all of them. Throws `invalid` for a budget without a window, or the other way round. */
-export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: ShownCaps): object {
-  if (budget_usd !== null && budget_window === null) {
+type GivenCaps = { readonly [Cap in keyof ShownCaps]?: ShownCaps[Cap] | undefined };
+
+/** The arguments by which a command takes the given caps over. Throws `invalid` for a budget without a window, or the other way round. */
+export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: GivenCaps): object {
+  if (budget_usd != null && budget_window == null) {
     throw new ConsoleFailure(
       'invalid',
       'caps.budget_window: found nothing beside a budget, expected day, week, month or total',
@@ -18,7 +20,7 @@ export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window
       },
     );
   }
-  if (budget_usd === null && budget_window !== null) {
+  if (budget_usd == null && budget_window != null) {
     throw new ConsoleFailure(
       'invalid',
       `caps.budget_usd: found nothing beside the window ${budget_window}, expected an amount`,
@@ -27,7 +29,7 @@ export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window
       },
     );
   }
-  return { rpm, tpm, concurrency, budget_usd, ...(budget_window === null ? {} : { budget_window }) };
+  return { rpm, tpm, concurrency, budget_usd, ...(budget_window == null ? {} : { budget_window }) };
 }
 
 export function showCaps(caps: Caps | null): ShownCaps {

@@ -63,7 +63,7 @@ describe('keys', () => {
     });
   });
 
-  test('what is left out of a change stays, caps are changed whole, and a wrong member is named', async () => {
+  test('what is left out of a change stays, of the caps too, and a wrong member is named', async () => {
     const { id } = await make(ADMIN, { models: ['m'], caps: { ...NO_CAPS, rpm: 5, tpm: 7 } });
     const path = `PATCH ${KEYS}/${id}`;
     expect((await rig.ask(ADMIN, path, { name: 'other', workspace: 'blue' })).json).toMatchObject({
@@ -72,6 +72,10 @@ describe('keys', () => {
       models: ['m'],
       caps: { rpm: 5, tpm: 7 },
     });
+    expect((await rig.ask(ADMIN, path, { caps: { tpm: null, concurrency: 3 } })).json).toMatchObject({
+      name: 'other',
+      caps: { ...NO_CAPS, rpm: 5, concurrency: 3 },
+    });
     expect((await rig.ask(ADMIN, path, { caps: { ...NO_CAPS, rpm: 6 }, models: null })).json).toMatchObject({
       models: null,
       caps: { ...NO_CAPS, rpm: 6 },
@@ -79,6 +83,8 @@ describe('keys', () => {
     for (const [body, member] of [
       [{ caps: { ...NO_CAPS, budget_usd: '1' } }, 'caps.budget_window'],
       [{ caps: { ...NO_CAPS, budget_window: 'day' } }, 'caps.budget_usd'],
+      [{ caps: { budget_usd: '1' } }, 'caps.budget_window'],
+      [{ caps: { budget_window: 'day' } }, 'caps.budget_usd'],
       [{ caps: { ...NO_CAPS, concurrency: 999_999_999 } }, 'caps.concurrency'],
       [{ ips: ['nowhere'] }, 'ips'],
       [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],

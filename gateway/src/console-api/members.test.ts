@@ -122,6 +122,19 @@ describe('roles', () => {
     expect(answered.json.error?.code ?? null).toBe(refusal);
   });
 
+  test('what is left out of a change stays as somebody else set it', async () => {
+    const member = await inviteMember(rig, owner, { email: 'kept@example.com', role: 'developer' });
+    const path = `PATCH /accounts/default/members/${member.person}`;
+    const narrowed = await owner.ask(path, { body: { workspaces: ['lab'] } });
+    expect(narrowed.json).toMatchObject({ role: 'developer', workspaces: ['lab'] });
+    expect((await owner.ask(path, { body: { role: 'viewer' } })).json).toMatchObject({
+      role: 'viewer',
+      workspaces: ['lab'],
+    });
+    const own = await owner.ask(`PATCH /accounts/default/members/${ownerId}`, { body: { workspaces: null } });
+    expect(own.json).toMatchObject({ role: 'owner', workspaces: null });
+  });
+
   test('who has some workspaces gives only those, and changes nobody who has others', async () => {
     const giver = await inviteMember(rig, owner, { email: 'part@example.com', role: 'admin', workspaces: ['lab'] });
     const other = await inviteMember(rig, owner, { email: 'all@example.com', role: 'viewer' });

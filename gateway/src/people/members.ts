@@ -24,11 +24,13 @@ export interface Member extends Membership {
   readonly of: PersonRow;
 }
 
+type GivenRights = { readonly [Right in keyof MemberRights]?: MemberRights[Right] | undefined };
+
 export interface Members {
   /** Everybody of the account who may enter one of the workspaces (null: everybody), who joined first first. */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Member[]>;
-  /** @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
-  change(giver: Giver, person: string, rights: MemberRights): Promise<Member>;
+  /** What is left out stays. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for the last owner */
+  change(giver: Giver, person: string, rights: GivenRights): Promise<Member>;
   /** As `change`. The keys that he made stop to work; with his last membership his sessions end. */
   remove(giver: Giver, person: string): Promise<void>;
 }
@@ -174,9 +176,13 @@ export function createMembers(parts: MembersParts): Members {
 
   return {
     list,
-    change: (giver, person, rights) =>
+    change: (giver, person, { role, workspaces }) =>
       inTurn(async () => {
-        const before = await findChangeable(giver, person, rights.role === 'owner');
+        const before = await findChangeable(giver, person, role === undefined || role === 'owner');
+        const rights = {
+          role: role ?? before.role,
+          workspaces: workspaces === undefined ? before.workspaces : workspaces,
+        };
         checkGiven(giver, rights, workspacesOf(giver.account));
         const update = { role: rights.role, workspaces: renderWorkspaces(rights.workspaces) };
         await people.keep([{ of: 'membership', update, where: conditionsOf(before), rows: 1 }, withdrawnWith(before)]);
@@ -184,7 +190,7 @@ export function createMembers(parts: MembersParts): Members {
         await note({
           act: 'member.change',
           before: { role: before.role, workspaces: before.workspaces },
-          after: { ...rights },
+          after: rights,
           ...noteOf(giver, person),
         });
         return { ...before, ...rights };

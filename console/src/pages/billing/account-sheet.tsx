@@ -1,5 +1,6 @@
 /** Owns the sheet of one account for whoever runs the installation: how it pays, and moving money. */
 import { useId, useState } from 'react';
+import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
 import { restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
@@ -20,8 +21,10 @@ interface AccountSheetProps {
 
 export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
   const form = useId();
-  const [mode, setMode] = useState(account.mode);
-  const [markUp, setMarkUp] = useState(account.mark_up_percent);
+  // As it was then: somebody else may change it while this is filled in.
+  const [opened] = useState(account);
+  const [mode, setMode] = useState(opened.mode);
+  const [markUp, setMarkUp] = useState(opened.mark_up_percent);
   const change = useAct('PATCH /accounts/{account}', MONEY_READS);
   const rest = restOf(change.error, ['mark_up_percent']);
   return (
@@ -50,8 +53,13 @@ export function AccountSheet({ account, onMoney, onClose }: AccountSheetProps) {
           className="flex flex-col gap-3"
           onSubmit={(event) => {
             event.preventDefault();
+            const body = changesOf(opened, { mode, mark_up_percent: markUp.trim() });
+            if (isEmpty(body)) {
+              onClose();
+              return;
+            }
             change.mutate(
-              { path: { account: account.id }, body: { mode, mark_up_percent: markUp.trim() } },
+              { path: { account: account.id }, body },
               {
                 onSuccess: () => {
                   toast({ text: `${account.id} is changed. It binds the next call.` });

@@ -1,7 +1,9 @@
 /** Owns the sheet in which a key is changed. What is changed binds its next call; the secret stays. */
 import { useId, useState } from 'react';
+import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { changedCaps } from '../../policy/caps-draft.ts';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -20,24 +22,32 @@ interface EditKeyProps {
 
 export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) {
   const form = useId();
-  const [draft, setDraft] = useState(() => draftOf(apiKey));
+  // As it was then: somebody else may change it while this is filled in.
+  const [opened] = useState(apiKey);
+  const [draft, setDraft] = useState(() => draftOf(opened));
   const [faults, setFaults] = useState<Faults>({});
   const change = useAct('PATCH /accounts/{account}/keys/{key}', KEY_READS);
   const { may } = useAccount();
-  const tightensOnly = !may('limits.write') && Object.values(apiKey.caps).some((cap) => cap !== null);
+  const tightensOnly = !may('limits.write') && Object.values(opened.caps).some((cap) => cap !== null);
   const rest = restOf(change.error, KEY_MEMBERS);
   // A person who does not see the key's workspace keeps it there.
   const choices = workspaces.includes(apiKey.workspace) ? workspaces : [apiKey.workspace, ...workspaces];
 
   function submit(element: HTMLFormElement): void {
-    const read = readDraft(draft, Date.now(), apiKey.expires_at);
+    const read = readDraft(draft, Date.now(), opened.expires_at);
     setFaults('faults' in read ? read.faults : {});
     if ('faults' in read) {
       focusFirstFault(element);
       return;
     }
+    const { caps, ...others } = read.value;
+    const body = { ...changesOf(opened, others), ...changedCaps(opened.caps, caps) };
+    if (isEmpty(body)) {
+      onClose();
+      return;
+    }
     change.mutate(
-      { path: { account, key: apiKey.id }, body: read.value },
+      { path: { account, key: opened.id }, body },
       {
         onSuccess: ({ name }) => {
           toast({ text: `${name} is changed. It binds the next call.` });

@@ -2,7 +2,7 @@
 import { useId, useState } from 'react';
 import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct } from '../../lib/queries.ts';
-import { CAPS_MEMBERS, draftCaps, readCaps } from '../../policy/caps-draft.ts';
+import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { subjectWord } from '../../policy/caps-words.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
@@ -36,7 +36,9 @@ interface CapsSheetProps {
 export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetProps) {
   const form = useId();
   const [subject, setSubject] = useState(node?.subject.id ?? '');
-  const [draft, setDraft] = useState(() => draftCaps(node?.caps ?? NONE));
+  // As they were then: somebody else may set them while these are filled in.
+  const [opened] = useState(node?.caps ?? NONE);
+  const [draft, setDraft] = useState(() => draftCaps(opened));
   const [faults, setFaults] = useState<Faults>({});
   const set = useAct('PUT /accounts/{account}/limits/{kind}/{subject}', READS);
   const rest = restOf(set.error, [...CAPS_MEMBERS, 'subject']);
@@ -54,8 +56,13 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
       focusFirstFault(element);
       return;
     }
+    const { caps } = node === null ? { caps: read.value } : changedCaps(opened, read.value);
+    if (caps === undefined) {
+      onClose();
+      return;
+    }
     set.mutate(
-      { path: { account, kind, subject: named }, body: { caps: read.value } },
+      { path: { account, kind, subject: named }, body: { caps } },
       {
         onSuccess: () => {
           toast({ text: `The limits of ${node?.name ?? named} are set. They bind the next call.` });

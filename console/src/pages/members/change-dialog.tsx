@@ -1,5 +1,6 @@
 /** Owns changing what a member may do. */
 import { useState } from 'react';
+import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { memberError } from '../../ui/error-note.tsx';
@@ -15,7 +16,9 @@ interface ChangeDialogProps {
 }
 
 export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
-  const [rights, setRights] = useState<Rights>({ role: member.role, workspaces: member.workspaces });
+  // As they were then: somebody else may change them while these are chosen.
+  const [opened] = useState<Rights>({ role: member.role, workspaces: member.workspaces });
+  const [rights, setRights] = useState(opened);
   const [fault, setFault] = useState<string | null>(null);
   const change = useAct('PATCH /accounts/{account}/members/{person}', [
     'GET /accounts/{account}/members',
@@ -26,8 +29,13 @@ export function ChangeDialog({ account, member, onClose }: ChangeDialogProps) {
     const found = rightsFault(rights);
     setFault(found);
     if (found !== null) return;
+    const body = changesOf(opened, givenRights(rights));
+    if (isEmpty(body)) {
+      onClose();
+      return;
+    }
     change.mutate(
-      { path: { account: account.account, person: member.person }, body: givenRights(rights) },
+      { path: { account: account.account, person: member.person }, body },
       {
         onSuccess: ({ name, role }) => {
           toast({ text: `${name} is ${role} of ${account.account} now.` });

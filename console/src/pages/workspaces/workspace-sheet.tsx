@@ -1,8 +1,9 @@
 /** Owns the sheet in which a workspace is made or its policy is changed. */
 import { useId, useState } from 'react';
 import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract.ts';
+import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
-import { CAPS_MEMBERS } from '../../policy/caps-draft.ts';
+import { CAPS_MEMBERS, changedCaps } from '../../policy/caps-draft.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
@@ -31,7 +32,9 @@ interface WorkspaceSheetProps {
 
 export function WorkspaceSheet({ account, workspace, configured, onClose }: WorkspaceSheetProps) {
   const form = useId();
-  const [draft, setDraft] = useState(() => draftWorkspace(workspace));
+  // As it was then: somebody else may change it while this is filled in.
+  const [opened] = useState(workspace);
+  const [draft, setDraft] = useState(() => draftWorkspace(opened));
   const [faults, setFaults] = useState<Faults>({});
   const create = useAct('POST /accounts/{account}/workspaces', READS);
   const change = useAct('PATCH /accounts/{account}/workspaces/{workspace}', READS);
@@ -57,9 +60,14 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
       },
       onError: () => focusFirstFault(element),
     };
-    const { id, ...policy } = read.value;
-    if (workspace === null) create.mutate({ path: { account }, body: { id, ...policy } }, after);
-    else change.mutate({ path: { account, workspace: workspace.id }, body: policy }, after);
+    if (opened === null) {
+      create.mutate({ path: { account }, body: read.value }, after);
+      return;
+    }
+    const { id: _, caps, ...others } = read.value;
+    const body = { ...changesOf(opened, others), ...changedCaps(opened.caps, caps) };
+    if (isEmpty(body)) onClose();
+    else change.mutate({ path: { account, workspace: opened.id }, body }, after);
   }
 
   return (

@@ -103,7 +103,7 @@ export const keyRoutes = {
   'PATCH /accounts/{account}/keys/{key}': {
     summary: 'Changes a key; what is left out stays. Without limits.write its limits are only tightened.',
     access: 'keys.write',
-    body: z.strictObject(given).partial(),
+    body: z.strictObject({ ...given, caps: caps.partial() }).partial(),
     reply: keyView,
   },
   'POST /accounts/{account}/keys/{key}/rotate': {

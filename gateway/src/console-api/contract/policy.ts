@@ -104,9 +104,9 @@ export const policyRoutes = {
     reply: z.object({ nodes: z.array(node) }),
   },
   'PUT /accounts/{account}/limits/{kind}/{subject}': {
-    summary: 'Sets the caps of one subject; they bind the next call.',
+    summary: 'Sets caps of one subject; they bind the next call. What is left out stays.',
     access: 'limits.write',
-    body: z.strictObject({ caps }),
+    body: z.strictObject({ caps: caps.partial() }),
     reply: node,
   },
   'POST /accounts/{account}/limits/simulate': {
@@ -145,7 +145,7 @@ export const policyRoutes = {
   'PATCH /accounts/{account}/workspaces/{workspace}': {
     summary: 'Changes a workspace; what is left out stays.',
     access: 'workspaces.write',
-    body: z.strictObject(workspaceGiven).partial(),
+    body: z.strictObject({ ...workspaceGiven, caps: caps.partial() }).partial(),
     reply: workspace,
   },
   'GET /accounts/{account}/members': {
@@ -167,9 +167,9 @@ export const policyRoutes = {
     peopleOnly: true,
   },
   'PATCH /accounts/{account}/members/{person}': {
-    summary: 'Changes what a member may do.',
+    summary: 'Changes what a member may do; what is left out stays.',
     access: 'members.write',
-    body: z.strictObject(memberGiven),
+    body: z.strictObject(memberGiven).partial(),
     reply: member,
     peopleOnly: true,
   },

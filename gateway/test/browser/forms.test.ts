@@ -1,0 +1,65 @@
+/** Filling in a form while others work, while the session ends, and while a hand slips: what was typed is sent, kept, or asked about. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { type ApiVisitor, inviteMember, must, OWNER, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { signedInState } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+let browser: Browser;
+let gateway: RunningGateway;
+let api: ApiVisitor;
+let admin: string;
+let key: string;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
+  api = await setUpOwner(gateway);
+  admin = (await inviteMember(gateway.url, api, { account: 'default', role: 'admin' })).email;
+  key = (await createKey(gateway, { name: 'night run' })).id;
+});
+beforeEach(async () => {
+  if (!HAS_BROWSER) return;
+  await visitor?.leave();
+  visitor = await newVisitor(browser, { storageState: await signedInState(browser, gateway.url, OWNER) });
+  page = visitor.page;
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const name = () => page.getByRole('dialog').getByLabel('Name', { exact: true });
+const sheet = () => page.getByRole('dialog', { name: 'Edit night run' });
+
+async function openEdit(): Promise<void> {
+  await openPage(page, `${gateway.url}/app/keys`);
+  await button('More about night run').click();
+  await page.getByRole('menuitem', { name: 'Edit…' }).click();
+  await name().waitFor();
+}
+
+describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => {
+  test('sends what was changed in it: what somebody else set meanwhile stays', async () => {
+    await openEdit();
+    await page.getByLabel('Tokens a minute').fill('9000');
+    const caps = { rpm: 77, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+    await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { caps, strict: true } }));
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await button('Save changes').click();
+    expect((await sent).postDataJSON()).toEqual({ caps: { tpm: 9000 } });
+    await sheet().waitFor({ state: 'detached' });
+    const { json } = await api.ask(`GET /accounts/default/keys/${key}`);
+    expect(json.key).toMatchObject({ name: 'night run', strict: true, caps: { ...caps, tpm: 9000 } });
+    expect(visitor.faults()).toEqual([]);
+  });
+});
