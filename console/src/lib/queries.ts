@@ -27,7 +27,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** A session that ended elsewhere: who is signed in is asked again, so that the way in is shown in place of the page. */
+/** A session that ended elsewhere: who is signed in is asked again, so that the way in is shown over the page. */
 function noticeSignOut(error: Error): void {
   if (!(error instanceof ApiError) || error.code !== 'signed_out') return;
   void queryClient.invalidateQueries({ queryKey: ['GET /session'] });

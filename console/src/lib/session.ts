@@ -1,5 +1,5 @@
 /** Owns who is signed in and which account the page is about. The account stands in the address where it is not the first. */
-
+import { createContext, useContext } from 'react';
 import type { Reply } from '../../../gateway/src/console-api/contract.ts';
 import { useNavigate, useSearch } from '../route/route.ts';
 import { queryClient, replyKey, useReply } from './queries.ts';
@@ -8,16 +8,24 @@ export type Session = Reply<'GET /session'>;
 export type AccountGrant = Session['accounts'][number];
 export type Permission = AccountGrant['permissions'][number];
 
+/** For a page that waits behind the sign-in: the session that it was shown in. Null elsewhere. */
+export const EnteredSession = createContext<Session | null>(null);
+
 /** The session; undefined until it is known. */
 export function useSession() {
-  return useReply('GET /session', {});
+  const reply = useReply('GET /session', {});
+  const entered = useContext(EnteredSession);
+  return entered === null ? reply : { ...reply, data: entered };
 }
 
-/** After a sign-in, a sign-out or a change of rights: everything that is known may be another's. */
-export async function forgetSession(): Promise<void> {
-  await queryClient.cancelQueries();
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'GET /session' });
-  await queryClient.invalidateQueries({ queryKey: ['GET /session'] });
+/** After a sign-in: who it was is asked, and what is shown may be another's by now. A page of somebody else is the gate's to drop. */
+export async function learnSession(): Promise<void> {
+  await queryClient.invalidateQueries();
+}
+
+/** After a sign-out: the page is loaded anew, so that nothing of who was here is left in it. */
+export function leaveSession(): void {
+  location.reload();
 }
 
 /** After an answer that is the session from now on, of somebody who had less before: it is known at once. */

@@ -1,6 +1,6 @@
 /** Owns what a visitor sees first: the page, the way in, or why neither can be shown. Never a blank screen. */
-import { lazy, Suspense } from 'react';
-import { useSession } from '../lib/session.ts';
+import { Activity, lazy, Suspense, useEffect, useState } from 'react';
+import { EnteredSession, type Session, useSession } from '../lib/session.ts';
 import { usePathname } from '../route/route.ts';
 import { RoutedPage } from '../router.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
@@ -17,9 +17,16 @@ const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;
 export function Gate() {
   const session = useSession();
   const pathname = usePathname();
+  const [entered, setEntered] = useState<Session | null>(null);
+  const isIn = session.data?.state === 'signed_in';
+  const isAnother = isIn && entered !== null && entered.person?.id !== session.data?.person?.id;
+  useEffect(() => {
+    // Whatever the page holds is somebody else's.
+    if (isAnother) location.reload();
+  }, [isAnother]);
   const isOpen = OPEN.test(pathname);
   if (isOpen) return <RoutedPage />;
-  if (session.data === undefined) {
+  if (session.data === undefined || isAnother) {
     return (
       <div className="mx-auto max-w-120 px-4 pt-[20vh]">
         {session.error === null ? (
@@ -30,12 +37,23 @@ export function Gate() {
       </div>
     );
   }
-  const { state, accounts } = session.data;
-  if (state === 'signed_in')
-    return accounts.length === 0 ? <NoAccount session={session.data} /> : <Shell session={session.data} />;
+  if (isIn && entered !== session.data) setEntered(session.data);
+  const shown = isIn ? session.data : entered;
   return (
-    <Suspense fallback={<SkeletonPanel heightPx={160} />}>
-      {state === 'setup' ? <Unclaimed /> : <SignIn session={session.data} />}
-    </Suspense>
+    <>
+      {shown !== null && (
+        <EnteredSession value={shown}>
+          {/* A session may end in the middle of a form. Hidden, the page is not drawn, hears no key and asks for nothing. */}
+          <Activity mode={isIn ? 'visible' : 'hidden'}>
+            {shown.accounts.length === 0 ? <NoAccount session={shown} /> : <Shell session={shown} />}
+          </Activity>
+        </EnteredSession>
+      )}
+      {!isIn && (
+        <Suspense fallback={<SkeletonPanel heightPx={160} />}>
+          {session.data.state === 'setup' ? <Unclaimed /> : <SignIn session={session.data} goesOn={entered !== null} />}
+        </Suspense>
+      )}
+    </>
   );
 }

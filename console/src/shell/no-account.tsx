@@ -1,6 +1,6 @@
 /** Owns what a person sees who is signed in and a member of nothing: the last membership ended. */
 import { useAct } from '../lib/queries.ts';
-import { forgetSession, type Session } from '../lib/session.ts';
+import { leaveSession, type Session } from '../lib/session.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { OpenFrame } from './open-frame.tsx';
@@ -18,10 +18,7 @@ export function NoAccount({ session }: { readonly session: Session }) {
       }
     >
       {signOut.error !== null && <ErrorNote error={signOut.error} />}
-      <Button
-        busy={signOut.isPending}
-        onClick={() => signOut.mutate({ body: {} }, { onSuccess: () => forgetSession() })}
-      >
+      <Button busy={signOut.isPending} onClick={() => signOut.mutate({ body: {} }, { onSuccess: leaveSession })}>
         Sign out
       </Button>
     </OpenFrame>

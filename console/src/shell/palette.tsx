@@ -23,9 +23,11 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     { enabled: account.may('keys.read') && text.length > 1 },
   );
   useEffect(() => {
-    ref.current?.showModal();
+    const dialog = ref.current;
+    dialog?.showModal();
     // The browser gives the focus to the first that can have it: the list around the field.
-    ref.current?.querySelector('input')?.focus();
+    dialog?.querySelector('input')?.focus();
+    return () => dialog?.close();
   }, []);
   const go = (to: string) => {
     onClose();

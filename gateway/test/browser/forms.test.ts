@@ -62,4 +62,40 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     expect(json.key).toMatchObject({ name: 'night run', strict: true, caps: { ...caps, tpm: 9000 } });
     expect(visitor.faults()).toEqual([]);
   });
+
+  test('outlives the session of who fills it in: the sign-in hides it, and afterwards it stands as it stood', async () => {
+    await openEdit();
+    await name().fill('dusk run');
+    await page.context().clearCookies();
+    await button('Save changes').click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.locator('body').innerText()).not.toMatch(/dusk run|night run|Keys|Ada/);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Escape');
+    await page.keyboard.type(OWNER.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await sheet().waitFor();
+    expect(await name().inputValue()).toBe('dusk run');
+    await button('Save changes').click();
+    await page.getByText('dusk run is changed.').waitFor();
+    await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { name: 'night run' } }));
+    expect(visitor.faults(401)).toEqual([]);
+  });
+
+  test('is gone where somebody else signs in', async () => {
+    await openEdit();
+    await name().fill('dawn run');
+    await page.context().clearCookies();
+    await button('Save changes').click();
+    await page.getByLabel('E-mail').fill(admin);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await button('The admin of default').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    expect(await page.content()).not.toContain('dawn run');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(visitor.faults(401)).toEqual([]);
+  });
 });

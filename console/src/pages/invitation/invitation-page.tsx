@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
-import { forgetSession, keepSession, type Session, useSession } from '../../lib/session.ts';
+import { keepSession, leaveSession, type Session, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
@@ -100,7 +100,7 @@ function AsSignedIn({ token, account, email, session, onJoined }: AsSignedInProp
         <Button
           kind="primary"
           busy={signOut.isPending}
-          onClick={() => signOut.mutate({ body: {} }, { onSuccess: () => forgetSession() })}
+          onClick={() => signOut.mutate({ body: {} }, { onSuccess: leaveSession })}
         >
           Sign out to go on
         </Button>

@@ -4,7 +4,7 @@ import { Fingerprint } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError, ask } from '../../lib/api.ts';
 import { useAct } from '../../lib/queries.ts';
-import { forgetSession, type Session } from '../../lib/session.ts';
+import { learnSession, type Session } from '../../lib/session.ts';
 import { askPasskey, canUsePasskeys, PasskeyFailure, signedJson } from '../../lib/web-authn.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
@@ -27,7 +27,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
   const signIn = useAct('POST /sign-in');
   const stepped = async () => {
     onStepped();
-    await forgetSession();
+    await learnSession();
   };
   return (
     <div className="flex flex-col gap-4">

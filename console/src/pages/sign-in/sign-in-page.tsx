@@ -1,5 +1,5 @@
 /** Owns the page of whoever is not signed in. It stands at the address that was asked for, which is shown afterwards. */
-
+import type { ReactNode } from 'react';
 import type { Session } from '../../lib/session.ts';
 import { useSearch } from '../../route/route.ts';
 import { OpenFrame } from '../../shell/open-frame.tsx';
@@ -7,15 +7,18 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { oidcRefusal } from './oidc-refusal.ts';
 import { SignInSteps } from './sign-in-steps.tsx';
 
-export default function SignInPage({ session }: { readonly session: Session }) {
+interface SignInPageProps {
+  readonly session: Session;
+  /** A page waits behind it. */
+  readonly goesOn: boolean;
+}
+
+export default function SignInPage({ session, goesOn }: SignInPageProps) {
   const { error } = useSearch();
   const refusal = oidcRefusal(error);
   const isSecond = session.state === 'second_factor';
   return (
-    <OpenFrame
-      title={isSecond ? 'One more step' : 'Sign in'}
-      lead={isSecond ? 'Your password is right. This account has a second factor.' : <Where session={session} />}
-    >
+    <OpenFrame title={isSecond ? 'One more step' : 'Sign in'} lead={leadOf(session, goesOn)}>
       {refusal !== null && !isSecond && <ErrorNote error={new Error(refusal)} />}
       <SignInSteps session={session} />
       {!isSecond && (
@@ -31,6 +34,12 @@ export default function SignInPage({ session }: { readonly session: Session }) {
       )}
     </OpenFrame>
   );
+}
+
+function leadOf(session: Session, goesOn: boolean): ReactNode {
+  if (session.state === 'second_factor') return 'Your password is right. This account has a second factor.';
+  if (goesOn) return 'Your session has ended. The page behind this one is as you left it, for you alone.';
+  return <Where session={session} />;
 }
 
 function Where({ session }: { readonly session: Session }) {
