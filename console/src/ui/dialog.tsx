@@ -1,10 +1,10 @@
 /**
  * Owns what lies over a page: a dialog in the middle, a sheet at the right. Both are the browser's own modal dialog, which
- * keeps the focus inside, makes the page behind inert, and closes with Escape.
+ * keeps the focus inside, makes the page behind inert, and closes with Escape; not unasked where a form in it was filled in.
  */
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { IconButton } from './button.tsx';
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 
 interface LayerProps {
@@ -57,6 +57,18 @@ function Layer({
 }: LayerProps & { readonly className: string }) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isFilled = useRef(false);
+  const [asks, setAsks] = useState(false);
+  const leave = () => {
+    if (!closable) return;
+    if (isFilled.current) setAsks(true);
+    else onClose();
+  };
+  const noteFilled = ({ target }: FormEvent) => {
+    // What opens over this one is below it in React alone. A field outside of a form is a choice of what to show.
+    if (!(target instanceof Element) || target.closest('dialog') !== ref.current) return;
+    if (target.closest('form') !== null) isFilled.current = true;
+  };
   useEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
@@ -77,44 +89,70 @@ function Layer({
     return () => document.removeEventListener('keydown', refuse, true);
   }, [closable]);
   return (
-    <dialog
-      ref={ref}
-      aria-labelledby={id}
-      className={classNames('fixed flex flex-col p-0', className)}
-      onCancel={(event) => {
-        event.preventDefault();
-        if (closable) onClose();
-      }}
-      onMouseDown={(event) => {
-        if (closable && event.target === ref.current) onClose();
-      }}
-    >
-      <header className="flex items-start gap-3 border-b border-line py-3 pr-3 pl-5">
-        <div className="min-w-0 flex-1 py-0.5">
-          <h2 id={id} className="truncate text-[15px]/6 font-semibold">
-            {title}
-          </h2>
-          {lead && <div className="text-ink-2">{lead}</div>}
-        </div>
-        {closable && (
-          <IconButton label="Close" onClick={onClose}>
-            <X size={16} />
-          </IconButton>
-        )}
-      </header>
-      <section
+    <>
+      <dialog
+        ref={ref}
         aria-labelledby={id}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
-        tabIndex={0}
-        className="relative min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-offset-[-2px]"
+        className={classNames('fixed flex flex-col p-0', className)}
+        onChange={noteFilled}
+        onCancel={(event) => {
+          if (!event.cancelable) return;
+          event.preventDefault();
+          leave();
+        }}
+        onClose={() => {
+          // The browser closed it itself, at a second Escape that it lets nobody refuse.
+          if (ref.current === null) return;
+          ref.current.showModal();
+          leave();
+        }}
+        onMouseDown={(event) => {
+          if (event.target === ref.current && !isFilled.current) leave();
+        }}
       >
-        {children}
-      </section>
-      {footer && (
-        <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-5 py-3">
-          {footer}
-        </footer>
+        <header className="flex items-start gap-3 border-b border-line py-3 pr-3 pl-5">
+          <div className="min-w-0 flex-1 py-0.5">
+            <h2 id={id} className="truncate text-[15px]/6 font-semibold">
+              {title}
+            </h2>
+            {lead && <div className="text-ink-2">{lead}</div>}
+          </div>
+          {closable && (
+            <IconButton label="Close" onClick={leave}>
+              <X size={16} />
+            </IconButton>
+          )}
+        </header>
+        <section
+          aria-labelledby={id}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard, as axe asks
+          tabIndex={0}
+          className="relative min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-offset-[-2px]"
+        >
+          {children}
+        </section>
+        {footer && (
+          <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-5 py-3">
+            {footer}
+          </footer>
+        )}
+      </dialog>
+      {asks && (
+        <Dialog
+          title="Discard what you entered?"
+          onClose={() => setAsks(false)}
+          footer={
+            <>
+              <Button onClick={() => setAsks(false)}>Go on editing</Button>
+              <Button kind="danger" onClick={onClose}>
+                Discard
+              </Button>
+            </>
+          }
+        >
+          <p className="text-read">Nothing of it is saved.</p>
+        </Dialog>
       )}
-    </dialog>
+    </>
   );
 }

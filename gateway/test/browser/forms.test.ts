@@ -40,6 +40,7 @@ afterAll(async () => {
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const name = () => page.getByRole('dialog').getByLabel('Name', { exact: true });
 const sheet = () => page.getByRole('dialog', { name: 'Edit night run' });
+const ask = () => page.getByRole('dialog', { name: 'Discard what you entered?' });
 
 async function openEdit(): Promise<void> {
   await openPage(page, `${gateway.url}/app/keys`);
@@ -47,6 +48,9 @@ async function openEdit(): Promise<void> {
   await page.getByRole('menuitem', { name: 'Edit…' }).click();
   await name().waitFor();
 }
+
+/** Beside what is open at the right. */
+const pressBeside = () => page.mouse.click(10, 300);
 
 describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => {
   test('sends what was changed in it: what somebody else set meanwhile stays', async () => {
@@ -60,6 +64,43 @@ describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => 
     await sheet().waitFor({ state: 'detached' });
     const { json } = await api.ask(`GET /accounts/default/keys/${key}`);
     expect(json.key).toMatchObject({ name: 'night run', strict: true, caps: { ...caps, tpm: 9000 } });
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('in which nothing was changed is closed by a press beside it, by Escape, and by saving, which sends nothing', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
+    for (const close of [
+      pressBeside,
+      () => page.keyboard.press('Escape'),
+      () => button('Close').click(),
+      () => button('Save changes').click(),
+    ]) {
+      await openEdit();
+      await close();
+      await sheet().waitFor({ state: 'detached' });
+    }
+    expect(sent).toEqual([]);
+  });
+
+  test('in which something was typed stays at a press beside it; Escape and Close ask once', async () => {
+    await openEdit();
+    await name().fill('day run');
+    await pressBeside();
+    expect(await ask().count()).toBe(0);
+    for (const nth of [1, 2, 3]) {
+      await page.keyboard.press('Escape');
+      await ask().waitFor();
+      if (nth === 1) expect(await visitor.findBarriers()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await ask().waitFor({ state: 'detached' });
+    }
+    await button('Close').click();
+    await ask().getByRole('button', { name: 'Go on editing' }).click();
+    expect(await name().inputValue()).toBe('day run');
+    await page.keyboard.press('Escape');
+    await ask().getByRole('button', { name: 'Discard' }).click();
+    await sheet().waitFor({ state: 'detached' });
     expect(visitor.faults()).toEqual([]);
   });
 

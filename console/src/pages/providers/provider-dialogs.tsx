@@ -234,7 +234,13 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
         </>
       }
     >
-      <div className="flex flex-col gap-3">
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
         <TextAreaField
           label="Models"
           rows={10}
@@ -246,7 +252,7 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
           onChange={(event) => setLines(event.target.value)}
         />
         {change.error !== null && <ErrorNote error={change.error} />}
-      </div>
+      </form>
     </Dialog>
   );
 }
