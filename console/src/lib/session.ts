@@ -1,5 +1,5 @@
-/** Owns who is signed in and which account the page is about. The account stands in the address where it is not the first. */
-import { createContext, useContext } from 'react';
+/** Owns who is signed in and which account the page is about. The account stands in the address where a person has more than one. */
+import { createContext, useContext, useEffect } from 'react';
 import type { Reply } from '../../../gateway/src/console-api/contract.ts';
 import { useNavigate, useSearch } from '../route/route.ts';
 import { queryClient, replyKey, useReply } from './queries.ts';
@@ -39,7 +39,23 @@ export interface CurrentAccount extends AccountGrant {
   may(permission: Permission): boolean;
 }
 
-/** The account that the page is about. Only below the signed-in shell. */
+/** The account in the address that the person does not have; null: there is none. */
+export function useStrangeAccount({ accounts }: Session): string | null {
+  const { account: asked } = useSearch();
+  return asked === undefined || accounts.some(({ account }) => account === asked) ? null : asked;
+}
+
+/** Names the account in the address: another person's first is another one, and the address may be sent to him. */
+export function useAccountInAddress({ accounts }: Session): void {
+  const search = useSearch();
+  const navigate = useNavigate();
+  const missing = search.account === undefined && accounts.length > 1 ? accounts[0]?.account : undefined;
+  useEffect(() => {
+    if (missing !== undefined) navigate({ search: { ...search, account: missing }, replace: true });
+  }, [missing, search, navigate]);
+}
+
+/** The account that the page is about. Only below the signed-in shell, which is shown for no other. */
 export function useAccount(): CurrentAccount {
   const { data } = useSession();
   const { account: asked } = useSearch();

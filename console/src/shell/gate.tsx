@@ -1,12 +1,13 @@
 /** Owns what a visitor sees first: the page, the way in, or why neither can be shown. Never a blank screen. */
 import { Activity, lazy, Suspense, useEffect, useState } from 'react';
-import { EnteredSession, type Session, useSession } from '../lib/session.ts';
+import { EnteredSession, type Session, useAccountInAddress, useSession, useStrangeAccount } from '../lib/session.ts';
 import { usePathname } from '../route/route.ts';
 import { RoutedPage } from '../router.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { SkeletonPanel } from '../ui/skeleton.tsx';
 import { NoAccount } from './no-account.tsx';
 import { Shell } from './shell.tsx';
+import { StrangeAccount } from './strange-account.tsx';
 
 const SignIn = lazy(() => import('../pages/sign-in/sign-in-page.tsx'));
 const Unclaimed = lazy(() => import('../pages/setup/unclaimed-page.tsx'));
@@ -45,7 +46,7 @@ export function Gate() {
         <EnteredSession value={shown}>
           {/* A session may end in the middle of a form. Hidden, the page is not drawn, hears no key and asks for nothing. */}
           <Activity mode={isIn ? 'visible' : 'hidden'}>
-            {shown.accounts.length === 0 ? <NoAccount session={shown} /> : <Shell session={shown} />}
+            <Entered session={shown} />
           </Activity>
         </EnteredSession>
       )}
@@ -56,4 +57,12 @@ export function Gate() {
       )}
     </>
   );
+}
+
+/** What somebody who is signed in sees. */
+function Entered({ session }: { readonly session: Session }) {
+  const strange = useStrangeAccount(session);
+  useAccountInAddress(session);
+  if (session.accounts.length === 0) return <NoAccount session={session} />;
+  return strange === null ? <Shell session={session} /> : <StrangeAccount session={session} asked={strange} />;
 }

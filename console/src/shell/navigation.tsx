@@ -6,7 +6,7 @@ import { useAct } from '../lib/queries.ts';
 import { type CurrentAccount, leaveSession, type Session, useChooseAccount } from '../lib/session.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../lib/theme.ts';
 import { Link } from '../route/link.tsx';
-import { usePathname } from '../route/route.ts';
+import { useNavigate, usePathname } from '../route/route.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { isAt, offeredPages } from './pages.ts';
@@ -125,6 +125,7 @@ const THEMES: readonly (readonly [choice: ThemeChoice, word: string, icon: typeo
 
 function PersonMenu({ session }: { readonly session: Session }) {
   const signOut = useAct('POST /sign-out');
+  const navigate = useNavigate();
   const [theme, setTheme] = useState(themeChoice());
   return (
     <Menu
@@ -143,7 +144,7 @@ function PersonMenu({ session }: { readonly session: Session }) {
       }
     >
       <MenuLabel>{session.person?.email}</MenuLabel>
-      <MenuItem icon={<UserRound size={14} />} onSelect={() => location.assign('/app/me')}>
+      <MenuItem icon={<UserRound size={14} />} onSelect={() => navigate({ to: '/app/me' })}>
         Your account
       </MenuItem>
       <MenuLine />

@@ -1,0 +1,31 @@
+/** Owns what a person sees at an address of an account that is not his, which may not be there at all: which ones he has. */
+import type { Session } from '../lib/session.ts';
+import { Link } from '../route/link.tsx';
+import { usePathname } from '../route/route.ts';
+import { OpenFrame } from './open-frame.tsx';
+
+export function StrangeAccount({ session, asked }: { readonly session: Session; readonly asked: string }) {
+  const pathname = usePathname();
+  const own = session.accounts.filter(({ member }) => member);
+  return (
+    <OpenFrame
+      title={`You have no access to the account ${asked}`}
+      lead={
+        <>
+          You are signed in as <span className="font-medium text-ink">{session.person?.email}</span>. Ask one of its
+          owners for an invitation to this address, or go on in an account of yours:
+        </>
+      }
+    >
+      <ul className="flex flex-col gap-1">
+        {(own.length > 0 ? own : session.accounts).map(({ account, name }) => (
+          <li key={account}>
+            <Link to={pathname} search={{ account }} className="text-accent underline underline-offset-2">
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </OpenFrame>
+  );
+}

@@ -1,0 +1,65 @@
+/** Which account an address means to somebody who has more than one: it says so, and what is not his is said, not another shown. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { must, OWNER, setUpOwner } from '../console-api/api-visitor.ts';
+import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(60_000);
+
+let browser: Browser;
+let gateway: RunningGateway;
+let visitor: Visitor;
+let page: Page;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
+  const owner = await setUpOwner(gateway);
+  await createKey(gateway, { name: 'of default' });
+  await must(owner.ask('POST /accounts', { body: { id: 'acme', name: 'Acme', mode: 'postpaid' } }));
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+  await signIn(page, gateway.url, OWNER);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const here = () => page.evaluate('location.pathname + location.search');
+
+describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', () => {
+  test('says the account, also where it is the person’s first, and Back is no step longer for it', async () => {
+    await openPage(page, `${gateway.url}/app/settings?account=acme`);
+    await openPage(page, `${gateway.url}/app/keys?status=all`);
+    await page.waitForURL(/account=default/);
+    expect(await here()).toBe('/app/keys?account=default&status=all');
+    const links = page.getByRole('navigation').getByRole('link');
+    const hrefs = await links.evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
+    expect(hrefs.length).toBeGreaterThan(5);
+    expect(hrefs.filter((href) => !href.endsWith('?account=default'))).toEqual([]);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    expect(await here()).toBe('/app/settings?account=acme');
+    await page.getByRole('button', { name: OWNER.name, exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Your account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+    expect(await here()).toBe('/app/me?account=acme');
+  });
+
+  test('of an account that is not the person’s says so and shows nothing of another', async () => {
+    await openPage(page, `${gateway.url}/app/keys?account=nosuch`);
+    await page.getByRole('heading', { level: 1, name: 'You have no access to the account nosuch' }).waitFor();
+    expect(await page.locator('body').innerText()).not.toContain('of default');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.getByRole('link', { name: 'default' }).click();
+    await page.getByRole('row', { name: /of default/ }).waitFor();
+    expect(await here()).toBe('/app/keys?account=default');
+    expect(visitor.faults()).toEqual([]);
+  });
+});
