@@ -12,7 +12,7 @@ import {
   useState,
 } from 'react';
 import { matchPath, readSearch } from './route/address.ts';
-import { walkTo, watchAddress } from './route/history.ts';
+import { returnTo, walkTo, watchAddress } from './route/history.ts';
 import { hrefOf, type Route, RouteContext } from './route/route.ts';
 import { FaultBoundary, NoPage } from './shell/page-fault.tsx';
 
@@ -92,6 +92,7 @@ export function Router({ children }: { readonly children: ReactNode }) {
         const isSamePage = patternOf(new URL(href, location.href).pathname) === patternOf(pathname);
         walkTo(href, { replace, scrollTo: isSamePage ? null : 0 });
       },
+      returnTo: (goal) => returnTo(hrefOf(goal, { pathname, search })),
     };
   }, [place]);
   return (

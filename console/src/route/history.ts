@@ -9,11 +9,12 @@ type Scroll = number | null;
 const scrolledPx = new Map<number, number>();
 const holders = new Set<object>();
 let number = numberOf(history.state) ?? 0;
+let isReturning = false;
 let listener: ((scrollTo: Scroll) => void) | null = null;
 
 /** The browser's own guess comes before the page is drawn. */
 history.scrollRestoration = 'manual';
-history.replaceState({ number }, '');
+history.replaceState({ ...history.state, number }, '');
 
 function numberOf(state: unknown): number | null {
   const found = (state as { number?: unknown } | null)?.number;
@@ -23,14 +24,24 @@ function numberOf(state: unknown): number | null {
 /** Goes to an address of the console, unless somebody holds the page. `scrollTo`: where the page is then shown. */
 export function walkTo(href: string, { replace, scrollTo }: { readonly replace: boolean; readonly scrollTo: Scroll }) {
   if (holders.size > 0) return;
+  const from = location.pathname + location.search;
   // As of a link: the same address again is no step.
-  if (replace || href === location.pathname + location.search) history.replaceState({ number }, '', href);
+  if (replace || href === from) history.replaceState({ ...history.state, number }, '', href);
   else {
     scrolledPx.set(number, scrollY);
     number += 1;
-    history.pushState({ number }, '', href);
+    history.pushState({ number, from }, '', href);
   }
   listener?.(scrollTo);
+}
+
+/** Goes back to an address where one came from it, else to it in place of this one: Back comes to neither of them again. */
+export function returnTo(href: string): void {
+  // A step back takes a moment, in which Escape may come again.
+  if (holders.size > 0 || isReturning) return;
+  isReturning = (history.state as { from?: unknown } | null)?.from === href;
+  if (isReturning) history.back();
+  else walkTo(href, { replace: true, scrollTo: null });
 }
 
 /** Tells of every address that is come to. Answers the end of it. */
@@ -44,6 +55,7 @@ export function watchAddress(onAddress: (scrollTo: Scroll) => void): () => void 
 }
 
 function onPop({ state }: PopStateEvent): void {
+  isReturning = false;
   const to = numberOf(state);
   if (holders.size > 0 && to !== null) {
     if (to !== number) history.go(number - to);

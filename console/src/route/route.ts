@@ -19,6 +19,8 @@ export interface Route {
   readonly search: Search;
   /** Goes there; `replace`: so that Back does not come here again. */
   navigate(goal: Goal & { readonly replace?: boolean }): void;
+  /** Closes what has an address of its own over this page: goes back to the goal where one came from there. */
+  returnTo(goal: Goal): void;
   /** Fetches the page that an address means, so that it is there when it is gone to. */
   prefetch(href: string): void;
 }
@@ -53,6 +55,10 @@ export function useSearch(): Search {
 
 export function useNavigate(): Route['navigate'] {
   return useRoute().navigate;
+}
+
+export function useReturnTo(): Route['returnTo'] {
+  return useRoute().returnTo;
 }
 
 /** For a link: its address, going there, and fetching what is there. */

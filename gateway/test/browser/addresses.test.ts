@@ -66,6 +66,26 @@ describe.skipIf(!HAS_BROWSER)('walking (needs Chromium for Linux on x64)', () =>
     expect(await here()).toBe('/app/logs?range=7d');
   });
 
+  test('a call that was closed is not come to again by Back, whether it was opened from the list or by its address', async () => {
+    const list = `${seeded.gateway.url}/app/logs?range=7d`;
+    await openPage(page, `${seeded.gateway.url}/app/settings`);
+    await openPage(page, list);
+    await page.getByRole('row').nth(20).click();
+    await page.getByRole('dialog').waitFor();
+    await page.evaluate("document.querySelector('dialog [aria-label=Close]').click()");
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(page.url()).toBe(list);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await openPage(page, `${seeded.gateway.url}/app/logs/${seeded.names.request}?range=7d`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(page.url()).toBe(list);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  });
+
   test('a secret that is shown once holds the page: Back does not leave it', async () => {
     await openPage(page, `${seeded.gateway.url}/app/settings`);
     await link('Keys').click();

@@ -9,7 +9,7 @@ import { clearFilters } from '../../filters/without.ts';
 import { addressOf } from '../../lib/api.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { useNavigate, usePathNames } from '../../route/route.ts';
+import { useNavigate, usePathNames, useReturnTo } from '../../route/route.ts';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -26,6 +26,7 @@ export default function LogsPage() {
   const [search, change] = useFilters();
   const { request } = usePathNames();
   const navigate = useNavigate();
+  const returnTo = useReturnTo();
   const { account } = useAccount();
   // Of when the page was opened: a list that goes on below must not begin elsewhere with every minute.
   const [openedMs] = useState(() => Date.now());
@@ -39,7 +40,8 @@ export default function LogsPage() {
     isLive,
     holds,
   );
-  const open = (id: string | undefined) => navigate({ to: '/app/logs/{-$request}', names: { request: id }, search });
+  const open = (id: string) => navigate({ to: '/app/logs/{-$request}', names: { request: id }, search });
+  const close = () => returnTo({ to: '/app/logs/{-$request}', search });
   const csv = addressOf('GET /accounts/{account}/logs.csv', { path: { account }, query }).url;
   return (
     <Page
@@ -102,7 +104,7 @@ export default function LogsPage() {
           }
         />
       )}
-      {request !== undefined && <CallSheet key={request} request={request} onClose={() => open(undefined)} />}
+      {request !== undefined && <CallSheet key={request} request={request} onClose={close} />}
     </Page>
   );
 }
