@@ -7,7 +7,8 @@ import type { Reply } from './contract.ts';
 
 export type ShownCaps = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['caps'];
 
-type GivenCaps = { readonly [Cap in keyof ShownCaps]?: ShownCaps[Cap] | undefined };
+/** What a body gives; what it leaves out stays. */
+export type GivenCaps = { readonly [Cap in keyof ShownCaps]?: ShownCaps[Cap] | undefined };
 
 /** The arguments by which a command takes the given caps over. Throws `invalid` for a budget without a window, or the other way round. */
 export function capsArguments({ rpm, tpm, concurrency, budget_usd, budget_window }: GivenCaps): object {

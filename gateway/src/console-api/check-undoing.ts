@@ -6,26 +6,30 @@ import { formatNanoUsd, parseUsd } from '../billing/money.ts';
 import type { Caps } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
 import type { Actor, Tenancy } from './actor.ts';
-import type { ShownCaps } from './caps-of-body.ts';
+import type { GivenCaps, ShownCaps } from './caps-of-body.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
-/** Throws `forbidden` where a cap would be taken away, raised, or counted over another window. `caps`: as `capsArguments` takes them. */
-export function checkTightens(tenancy: Tenancy, before: Caps | null, caps: ShownCaps): void {
+/** Throws `forbidden` where a cap would be taken away, raised, or counted over another window. What is left out stays. */
+export function checkTightens(tenancy: Tenancy, before: Caps | null, caps: GivenCaps): void {
   if (tenancy.may('limits.write') || before === null) return;
   requireAtMost('rpm', before.requestsPerMinute, caps.rpm);
   requireAtMost('tpm', before.tokensPerMinute, caps.tpm);
   requireAtMost('concurrency', before.concurrency, caps.concurrency);
   const { budget } = before;
+  const { budget_usd, budget_window } = caps;
   if (budget === null) return;
-  const { budget_usd } = caps;
-  if (budget_usd === null || parseUsd(budget_usd, 'caps.budget_usd') > budget.amount) {
+  if (budget_usd === null || (budget_usd !== undefined && parseUsd(budget_usd, 'caps.budget_usd') > budget.amount)) {
     throw loosens('budget_usd', `${budget_usd ?? 'no budget'} in place of ${formatNanoUsd(budget.amount)}`);
   }
-  if (caps.budget_window !== budget.window) throw loosens('budget_window', `another window than ${budget.window}`);
+  if (budget_window !== undefined && budget_window !== budget.window) {
+    throw loosens('budget_window', `another window than ${budget.window}`);
+  }
 }
 
-function requireAtMost(member: 'rpm' | 'tpm' | 'concurrency', before: number | null, cap: number | null): void {
-  if (before === null || (cap !== null && cap <= before)) return;
+type CountedCap = 'rpm' | 'tpm' | 'concurrency';
+
+function requireAtMost(member: CountedCap, before: number | null, cap: number | null | undefined): void {
+  if (before === null || cap === undefined || (cap !== null && cap <= before)) return;
   throw loosens(member, `${cap ?? 'no limit'} in place of ${before}`);
 }
 
