@@ -81,7 +81,8 @@ export const ROLES_NOTE = `Whoever made a key sets its limits as he makes it, an
 is enabled by whoever disabled it, or with \`limits.write\`.
 
 An API key reaches the console's API as well: with the scope \`admin\` it may do what an admin may, with \`usage\` it sees usage, calls,
-models, keys and limits of its workspace, never what was said. What is for people only (passwords, sessions) is not for keys.`;
+models, keys and limits of its workspace, never what was said. No key may more than its maker: with one who is restricted to workspaces
+the scope \`admin\` is void. What is for people only (passwords, sessions) is not for keys.`;
 
 export const CONTENT = `## What was said in calls
 
