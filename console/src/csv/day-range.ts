@@ -1,4 +1,5 @@
-/** Owns ranges of whole days, as a person names them, in his own zone. */
+/** Owns ranges of whole days, as a person names them, in the zone of an account. */
+import { instantOf, wallTime } from '../lib/zone.ts';
 
 export interface DayRange {
   /** `2026-11-01`. */
@@ -7,29 +8,27 @@ export interface DayRange {
   readonly last: string;
 }
 
-/** The month of a day, or one of the months before it. */
-export function monthRange(now: Date, monthsBack: number): DayRange {
-  const first = new Date(now.getFullYear(), now.getMonth() - monthsBack, 1);
-  const last = new Date(now.getFullYear(), now.getMonth() - monthsBack + 1, 0);
-  return { first: dayText(first), last: dayText(last) };
+/** The month that the zone's clocks show, or one of the months before it. */
+export function monthRange(now: Date, monthsBack: number, zone: string): DayRange {
+  const [year = 0, month = 0] = wallTime(now.getTime(), zone).split('-').map(Number);
+  return { first: dayText(year, month - 1 - monthsBack, 1), last: dayText(year, month - monthsBack, 0) };
 }
 
 /** From the beginning of the first day to the end of the last, as instants; null: not two days in order. */
-export function rangeInstants({ first, last }: DayRange): { from: string; to: string } | null {
-  const from = dayStart(first, 0);
-  const to = dayStart(last, 1);
+export function rangeInstants({ first, last }: DayRange, zone: string): { from: string; to: string } | null {
+  const from = dayStart(first, 0, zone);
+  const to = dayStart(last, 1, zone);
   if (from === null || to === null || from >= to) return null;
   return { from: from.toISOString(), to: to.toISOString() };
 }
 
-function dayStart(text: string, daysLater: number): Date | null {
+function dayStart(text: string, daysLater: number, zone: string): Date | null {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (parts === null) return null;
-  const start = new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + daysLater);
-  return Number.isNaN(start.getTime()) ? null : start;
+  return instantOf(`${dayText(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + daysLater)}T00:00`, zone);
 }
 
-function dayText(day: Date): string {
-  const two = (part: number) => String(part).padStart(2, '0');
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+/** Months from 0; days and months beyond theirs run over. */
+function dayText(year: number, month: number, day: number): string {
+  return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
 }

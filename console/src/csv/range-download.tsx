@@ -1,6 +1,7 @@
 /** Owns asking for which days a file shall be, and its download. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
+import { useZone } from '../lib/zone.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -17,8 +18,9 @@ interface RangeDownloadProps {
 
 export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
   const [open, setOpen] = useState(false);
-  const [range, setRange] = useState(() => monthRange(new Date(), 0));
-  const instants = rangeInstants(range);
+  const zone = useZone();
+  const [range, setRange] = useState(() => monthRange(new Date(), 0, zone));
+  const instants = rangeInstants(range, zone);
   return (
     <>
       <Button icon={<Download size={14} />} onClick={() => setOpen(true)}>
@@ -27,7 +29,7 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
       {open && (
         <Dialog
           title={name}
-          lead={lead}
+          lead={`${lead} Days begin at midnight in ${zone}.`}
           onClose={() => setOpen(false)}
           footer={
             <>
@@ -42,8 +44,8 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
         >
           <div className="flex flex-col gap-3">
             <div className="flex flex-wrap gap-2">
-              <Button onClick={() => setRange(monthRange(new Date(), 0))}>This month</Button>
-              <Button onClick={() => setRange(monthRange(new Date(), 1))}>Last month</Button>
+              <Button onClick={() => setRange(monthRange(new Date(), 0, zone))}>This month</Button>
+              <Button onClick={() => setRange(monthRange(new Date(), 1, zone))}>Last month</Button>
             </div>
             <div className="grid gap-3 xs:grid-cols-2">
               <TextField

@@ -4,6 +4,7 @@ import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { type Session, useAccount } from '../lib/session.ts';
 import { useShortcuts } from '../lib/shortcuts.ts';
+import { ZoneContext } from '../lib/zone.ts';
 import { useNavigate } from '../route/route.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -58,7 +59,9 @@ export function Shell({ session }: { readonly session: Session }) {
         <span className="font-semibold">Tollgate</span>
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-        <OfferedPage account={account} />
+        <ZoneContext value={account.time_zone}>
+          <OfferedPage account={account} />
+        </ZoneContext>
       </main>
       {drawer && (
         <Dialog title="Pages" onClose={() => setDrawer(false)}>

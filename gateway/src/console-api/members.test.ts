@@ -233,11 +233,12 @@ describe('a key that asks the console API', () => {
 
 test('the session lists the accounts that may be entered, with what may be done there: every one for whoever runs the house', async () => {
   const accountsOf = async (browser: Browser) => (await browser.ask('GET /session')).json.accounts;
-  await rig.run('accounts.set', { id: 'team', name: 'The team' });
+  await rig.run('accounts.set', { id: 'team', name: 'The team', time_zone: 'Asia/Tokyo' });
   const admin = await inviteMember(rig, owner, { email: 'house@example.com', role: 'admin' });
   const [own, other] = await accountsOf(admin);
-  expect(own).toMatchObject({ account: 'default', name: 'default', member: true, role: 'admin' });
-  expect(other).toMatchObject({ account: 'team', name: 'The team', member: false, role: 'admin', workspaces: null });
+  expect(own).toMatchObject({ account: 'default', name: 'default', time_zone: 'UTC', member: true, role: 'admin' });
+  expect(other).toMatchObject({ account: 'team', name: 'The team', time_zone: 'Asia/Tokyo', member: false });
+  expect(other).toMatchObject({ role: 'admin', workspaces: null });
   expect(other.permissions).toEqual(own.permissions);
   expect(other.permissions).not.toContain('owners.write');
   expect((await admin.ask('GET /accounts/team/members')).status).toBe(200);

@@ -37,7 +37,7 @@ export interface PeopleParts {
   /** What people reach the gateway at, without a slash at the end; null where the configuration does not say. */
   publicUrl(): string | null;
   /** Every account of the installation, by its id. */
-  readonly accounts: ReadonlyMap<string, { readonly name: string }>;
+  readonly accounts: ReadonlyMap<string, { readonly name: string; readonly timeZone: string }>;
   readonly version: string;
   /** What there is to call, for whoever sets the console up. */
   describeGateway(): { readonly providers: readonly { name: string; kind: string }[]; readonly model: string };

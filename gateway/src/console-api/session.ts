@@ -42,6 +42,7 @@ function viewSession(
     accounts: entriesOf(signedIn?.memberships ?? [], [...accounts.keys()]).map((entry) => ({
       account: entry.account,
       name: accounts.get(entry.account)?.name ?? entry.account,
+      time_zone: accounts.get(entry.account)?.timeZone ?? 'UTC',
       member: entry.isMember,
       role: entry.role,
       permissions: [...entry.permissions],

@@ -131,6 +131,7 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
     'GET /accounts/{account}/limits',
     'GET /accounts/{account}/usage',
     'GET /accounts/{account}/home',
+    'GET /session',
   ]);
   const fault = memberError(change.error, 'time_zone');
   return (

@@ -17,6 +17,8 @@ const grant = z.object({
   account: id,
   /** What people call the account. */
   name: z.string(),
+  /** IANA name: whose midnights begin the account's days. */
+  time_zone: z.string(),
   /** False: entered as one of those who run the installation. */
   member: z.boolean(),
   role,

@@ -1,0 +1,31 @@
+/** Shows what the clocks of a zone say, and when they say it, over their changes. */
+import { describe, expect, test } from 'bun:test';
+import { exactTime, instantOf, wallTime } from './zone.ts';
+
+const NEW_YORK = 'America/New_York';
+
+test('a time is written as the zone’s clocks show it', () => {
+  expect(exactTime('2026-11-01T03:30:00Z', NEW_YORK)).toBe('31 Oct 2026, 23:30:00');
+  expect(exactTime('2026-11-01T03:30:00Z', 'Asia/Tokyo')).toBe('1 Nov 2026, 12:30:00');
+});
+
+describe('instantOf', () => {
+  test.each([
+    ['2026-07-01T00:00', NEW_YORK, '2026-07-01T04:00:00.000Z'],
+    ['2026-12-01T00:00', NEW_YORK, '2026-12-01T05:00:00.000Z'],
+    ['2026-12-01T09:15', 'Asia/Kolkata', '2026-12-01T03:45:00.000Z'],
+    ['2026-12-01T00:00', 'Pacific/Kiritimati', '2026-11-30T10:00:00.000Z'],
+  ])('%s in %s is %s, and back', (wall, zone, iso) => {
+    expect(instantOf(wall, zone)?.toISOString()).toBe(iso);
+    expect(wallTime(iso, zone)).toBe(wall);
+  });
+  test('of a time that is shown twice, the first is meant', () => {
+    expect(instantOf('2026-11-01T01:30', NEW_YORK)?.toISOString()).toBe('2026-11-01T05:30:00.000Z');
+  });
+  test('a midnight that is leapt over is the moment of the leap', () => {
+    expect(instantOf('2026-09-06T00:00', 'America/Santiago')?.toISOString()).toBe('2026-09-06T04:00:00.000Z');
+  });
+  test.each([[''], ['2026-11-01'], ['tomorrow'], ['2026-13-01T00:00']])('%p is no time', (text) => {
+    expect(instantOf(text, NEW_YORK)).toBeNull();
+  });
+});
