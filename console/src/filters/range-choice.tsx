@@ -2,15 +2,17 @@
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
 import { useFilters } from '../lib/search.ts';
+import { instantOf, useZone, wallTime } from '../lib/zone.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Segmented } from '../ui/segmented.tsx';
-import { localField, PRESETS, type Preset, rangeText, type TimeRange } from './time-range.ts';
+import { PRESETS, type Preset, rangeText, type TimeRange } from './time-range.ts';
 
 export function RangeChoice({ range }: { readonly range: TimeRange }) {
   const [, change] = useFilters();
   const [open, setOpen] = useState(false);
+  const zone = useZone();
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Segmented<Preset | 'own'>
@@ -25,7 +27,7 @@ export function RangeChoice({ range }: { readonly range: TimeRange }) {
         className="aria-pressed:border-accent aria-pressed:text-accent-strong"
         onClick={() => setOpen(true)}
       >
-        {range.preset === null ? rangeText(range) : 'Custom'}
+        {range.preset === null ? rangeText(range, zone) : 'Custom'}
       </Button>
       {open && <OwnRange range={range} onClose={() => setOpen(false)} />}
     </div>
@@ -34,18 +36,20 @@ export function RangeChoice({ range }: { readonly range: TimeRange }) {
 
 function OwnRange({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
   const [, change] = useFilters();
-  const [from, setFrom] = useState(localField(range.from));
-  const [to, setTo] = useState(localField(range.to));
-  const isRange = Date.parse(from) < Date.parse(to);
+  const zone = useZone();
+  const [from, setFrom] = useState(wallTime(range.from, zone));
+  const [to, setTo] = useState(wallTime(range.to, zone));
+  const [begin, end] = [instantOf(from, zone), instantOf(to, zone)];
+  const isRange = begin !== null && end !== null && begin < end;
   const apply = () => {
     if (!isRange) return;
-    change({ range: undefined, from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+    change({ range: undefined, from: begin.toISOString(), to: end.toISOString() });
     onClose();
   };
   return (
     <Dialog
       title="Range of time"
-      lead="In this computer’s time zone."
+      lead={`Times in ${zone}.`}
       onClose={onClose}
       footer={
         <>

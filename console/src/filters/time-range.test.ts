@@ -1,6 +1,6 @@
 /** Shows which span of time an address asks for. */
 import { describe, expect, test } from 'bun:test';
-import { localField, readRange } from './time-range.ts';
+import { rangeText, readRange } from './time-range.ts';
 
 const NOW = Date.parse('2026-11-21T14:03:11.500Z');
 
@@ -33,6 +33,10 @@ describe('readRange', () => {
   });
 });
 
-test('a field shows the time that it stands for', () => {
-  expect(new Date(localField('2026-11-21T14:03:00.000Z')).toISOString()).toBe('2026-11-21T14:03:00.000Z');
+describe('rangeText', () => {
+  const evening = { from: '2026-11-01T03:30:00.000Z', to: '2026-11-01T04:30:00.000Z' };
+  test('is by the clocks of the zone, with one date where they show one', () => {
+    expect(rangeText(evening, 'Asia/Tokyo')).toBe('1 Nov, 12:30 – 13:30');
+    expect(rangeText(evening, 'America/New_York')).toBe('31 Oct, 23:30 – 1 Nov, 00:30');
+  });
 });

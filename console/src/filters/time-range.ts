@@ -1,4 +1,5 @@
 /** Owns the span of time that a page is about: a preset that moves with the clock, or two times, as they stand in the address. */
+import { wallTime, zoneFormat } from '../lib/zone.ts';
 
 export const PRESETS = ['1h', '24h', '7d', '30d', '90d'] as const;
 export type Preset = (typeof PRESETS)[number];
@@ -50,25 +51,12 @@ function ownRange({ from, to }: Readonly<Record<string, string>>): TimeRange | n
   return { preset: null, from: new Date(beginMs).toISOString(), to: new Date(endMs).toISOString() };
 }
 
-const SAME_DAY = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const DAY_TIME = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const DAY = { day: 'numeric', month: 'short' } as const;
 
-/** `21 Nov, 14:00 – 16:00`, in the reader's own zone. */
-export function rangeText({ from, to }: { readonly from: string; readonly to: string }): string {
-  const begin = new Date(from);
-  const end = new Date(to);
-  const isSameDay = begin.toDateString() === end.toDateString();
-  return `${DAY_TIME.format(begin)} – ${(isSameDay ? SAME_DAY : DAY_TIME).format(end)}`;
-}
-
-/** What a `datetime-local` field shows for a time, in the reader's own zone. */
-export function localField(iso: string): string {
-  const at = new Date(iso);
-  const two = (count: number) => String(count).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+/** `21 Nov, 14:00 – 16:00`, as the zone's clocks show it. */
+export function rangeText({ from, to }: { readonly from: string; readonly to: string }, zone: string): string {
+  const isSameDay = wallTime(from, zone).slice(0, 10) === wallTime(to, zone).slice(0, 10);
+  const whole = zoneFormat(zone, { ...DAY, ...CLOCK });
+  return `${whole.format(new Date(from))} – ${(isSameDay ? zoneFormat(zone, CLOCK) : whole).format(new Date(to))}`;
 }

@@ -1,4 +1,4 @@
-/** Owns how counts, durations and times are shown. Money is `lib/money.ts`. */
+/** Owns how counts, durations and spans of time are shown. Money is `lib/money.ts`, times of a clock are `lib/zone.ts`. */
 
 const WHOLE = new Intl.NumberFormat('en-US');
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
@@ -44,11 +44,4 @@ export function relativeTime(iso: string, nowMs: number): string {
   const step = STEPS.find(([ms]) => Math.abs(apartMs) >= ms);
   if (step === undefined) return apartMs > 5_000 ? 'in a moment' : 'just now';
   return RELATIVE.format(Math.trunc(apartMs / step[0]), step[1]);
-}
-
-const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-
-/** In the reader's own zone: `21 Nov 2026, 14:03:11`. */
-export function exactTime(iso: string): string {
-  return EXACT.format(new Date(iso));
 }

@@ -1,7 +1,8 @@
 /** Owns how money, times and budgets stand on a page: short to read, exact at rest of the pointer. */
 import { exactUsd, percentOf, shortUsd } from '../lib/money.ts';
-import { exactTime, relativeTime } from '../lib/numbers.ts';
+import { relativeTime } from '../lib/numbers.ts';
 import { useNow } from '../lib/use-now.ts';
+import { exactTime, useZone } from '../lib/zone.ts';
 import { classNames } from './class-names.ts';
 
 /** Null: unpriced, which is said. */
@@ -18,12 +19,18 @@ export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | n
 /** Relative, the exact time at rest of the pointer. Null: `never` or what is given. */
 export function When({ at, never = 'never' }: { readonly at: string | null; readonly never?: string }) {
   const nowMs = useNow();
+  const zone = useZone();
   if (at === null) return <span className="text-ink-3">{never}</span>;
   return (
-    <time dateTime={at} title={exactTime(at)} className="figures whitespace-nowrap">
+    <time dateTime={at} title={exactTime(at, zone)} className="figures whitespace-nowrap">
       {relativeTime(at, nowMs)}
     </time>
   );
+}
+
+/** By the clock of the page: `21 Nov 2026, 14:03:11`. */
+export function ExactTime({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{exactTime(at, useZone())}</time>;
 }
 
 interface BudgetBarProps {

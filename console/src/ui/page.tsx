@@ -1,16 +1,20 @@
 /** Owns the frame of a page: title, its one primary action, one row of filters, the content. */
 import { type ReactNode, useEffect } from 'react';
+import { useZone } from '../lib/zone.ts';
 
 interface PageProps {
   readonly title: string;
   /** One sentence that says what the page is for. */
   readonly lead?: ReactNode;
+  /** Whether times stand on it: whose clock shows them is said. */
+  readonly hasTimes?: boolean;
   readonly action?: ReactNode;
   readonly filters?: ReactNode;
   readonly children: ReactNode;
 }
 
-export function Page({ title, lead, action, filters, children }: PageProps) {
+export function Page({ title, lead, hasTimes = false, action, filters, children }: PageProps) {
+  const zone = useZone();
   useEffect(() => {
     document.title = `${title} · Tollgate`;
   }, [title]);
@@ -19,7 +23,11 @@ export function Page({ title, lead, action, filters, children }: PageProps) {
       <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
-          {lead && <p className="max-w-[72ch] text-ink-2">{lead}</p>}
+          {(lead || hasTimes) && (
+            <p className="max-w-[72ch] text-ink-2">
+              {lead} {hasTimes && <span className="text-ink-3">Times in {zone}.</span>}
+            </p>
+          )}
         </div>
         {action && <div className="flex flex-wrap items-center gap-2">{action}</div>}
       </header>

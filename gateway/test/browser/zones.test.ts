@@ -1,6 +1,7 @@
 /** The clock of the pages: of an account in New York, for somebody whose computer is in Tokyo. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
+import { exactTime } from '../../../console/src/lib/zone.ts';
 import { windowAt } from '../../src/admission/window.ts';
 import { must, OWNER } from '../console-api/api-visitor.ts';
 import { HAS_BROWSER } from './browser-files.ts';
@@ -46,5 +47,36 @@ describe.skipIf(!HAS_BROWSER)('the zone of the account (needs Chromium for Linux
     expect([asked.get('from'), asked.get('to')]).toEqual(
       [month.startMs, month.endMs].map((ms) => new Date(ms ?? 0).toISOString()),
     );
+  });
+
+  test.each(['/app', '/app/usage', '/app/logs', '/app/billing', '/app/audit', 'key'])(
+    '%s says whose clock it has',
+    async (path) => {
+      await open(path === 'key' ? `/app/keys/${seeded.names.key}` : path);
+      expect(await visitor.page.getByText(`Times in ${ZONE}.`).count()).toBe(1);
+    },
+  );
+
+  test('a call is at one time in its list, its sheet and its title, that of the account', async () => {
+    const { page } = visitor;
+    await open(`/app/logs/${seeded.names.request}`);
+    const sheet = page.getByRole('dialog');
+    const at = await sheet.getByRole('time').first().getAttribute('datetime');
+    const shown = exactTime(at ?? '', ZONE);
+    expect(await sheet.getByRole('time').first().innerText()).toBe(shown);
+    expect(await sheet.getByRole('heading', { level: 2 }).first().innerText()).toContain(shown);
+    expect(await page.getByRole('table').locator(`time[datetime="${at}"]`).first().getAttribute('title')).toBe(shown);
+  });
+
+  test('two times of one’s own are typed and shown by the clocks of the account', async () => {
+    const { page } = visitor;
+    await open('/app/usage?from=2026-11-01T03:30:00.000Z&to=2026-11-01T12:00:00.000Z');
+    await page.getByRole('button', { name: '31 Oct, 23:30 – 1 Nov, 07:00' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Range of time' });
+    expect(await dialog.innerText()).toContain(`Times in ${ZONE}.`);
+    expect(await dialog.getByLabel('From').inputValue()).toBe('2026-10-31T23:30');
+    await dialog.getByLabel('To').fill('2026-11-02T00:00');
+    await dialog.getByRole('button', { name: 'Show this range' }).click();
+    await page.waitForURL((url) => url.searchParams.get('to') === '2026-11-02T05:00:00.000Z');
   });
 });

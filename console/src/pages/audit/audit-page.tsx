@@ -74,6 +74,7 @@ export default function AuditPage() {
     <Page
       title="Audit"
       lead="Who changed what, from where, and the difference it made. Nothing can be taken out of it."
+      hasTimes
       action={
         <RangeDownload
           name="Audit CSV"

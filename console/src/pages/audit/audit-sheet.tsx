@@ -1,5 +1,5 @@
 /** Owns the sheet of one act: who did it to what, from where, and the difference it made. */
-import { exactTime } from '../../lib/numbers.ts';
+import { ExactTime } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -18,7 +18,7 @@ export function AuditSheet({ entry, onFilter, onClose }: AuditSheetProps) {
   return (
     <Sheet
       title={entry.act}
-      lead={<time dateTime={entry.at}>{exactTime(entry.at)}</time>}
+      lead={<ExactTime at={entry.at} />}
       onClose={onClose}
       footer={
         <>

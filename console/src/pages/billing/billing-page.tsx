@@ -25,6 +25,7 @@ export default function BillingPage() {
     <Page
       title="Billing"
       lead="What the account has and what it was charged, to the last nano-dollar."
+      hasTimes
       action={
         <>
           <RangeDownload

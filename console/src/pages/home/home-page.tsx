@@ -51,6 +51,7 @@ export default function HomePage() {
     <Page
       title="Home"
       lead={`Spend, traffic and health of the account ${account.account}.`}
+      hasTimes
       filters={
         <Segmented
           label="Time"

@@ -1,6 +1,7 @@
 /** Owns the sheet in which a key is made, from a preset or as another key is. */
 import { useId, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
+import { useZone } from '../../lib/zone.ts';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
@@ -22,8 +23,9 @@ interface CreateKeyProps {
 
 export function CreateKey({ account, workspaces, like, onMade, onClose }: CreateKeyProps) {
   const form = useId();
+  const zone = useZone();
   const [draft, setDraft] = useState<KeyDraft>(() =>
-    like === null ? emptyDraft(workspaces[0] ?? '') : draftCopy(like, Date.now()),
+    like === null ? emptyDraft(workspaces[0] ?? '') : draftCopy(like, Date.now(), zone),
   );
   const [preset, setPreset] = useState<string | null>(null);
   const [faults, setFaults] = useState<Faults>({});
@@ -31,7 +33,7 @@ export function CreateKey({ account, workspaces, like, onMade, onClose }: Create
   const rest = restOf(create.error, KEY_MEMBERS);
 
   function submit(element: HTMLFormElement): void {
-    const read = readDraft(draft, Date.now());
+    const read = readDraft(draft, Date.now(), zone);
     setFaults('faults' in read ? read.faults : {});
     if ('faults' in read) {
       focusFirstFault(element);

@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useZone } from '../../lib/zone.ts';
 import { changedCaps } from '../../policy/caps-draft.ts';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
@@ -22,9 +23,10 @@ interface EditKeyProps {
 
 export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) {
   const form = useId();
+  const zone = useZone();
   // As it was then: somebody else may change it while this is filled in.
   const [opened] = useState(apiKey);
-  const [draft, setDraft] = useState(() => draftOf(opened));
+  const [draft, setDraft] = useState(() => draftOf(opened, zone));
   const [faults, setFaults] = useState<Faults>({});
   const change = useAct('PATCH /accounts/{account}/keys/{key}', KEY_READS);
   const { may } = useAccount();
@@ -34,7 +36,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
   const choices = workspaces.includes(apiKey.workspace) ? workspaces : [apiKey.workspace, ...workspaces];
 
   function submit(element: HTMLFormElement): void {
-    const read = readDraft(draft, Date.now(), opened.expires_at);
+    const read = readDraft(draft, Date.now(), zone, opened.expires_at);
     setFaults('faults' in read ? read.faults : {});
     if ('faults' in read) {
       focusFirstFault(element);

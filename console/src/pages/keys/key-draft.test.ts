@@ -5,6 +5,7 @@ import { draftCopy, draftOf, emptyDraft, readDraft } from './key-draft.ts';
 import { applyPreset, KEY_PRESETS } from './key-presets.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00.000Z');
+const ZONE = 'America/New_York';
 const KEY: Key = {
   id: 'key_1',
   name: 'billing-api',
@@ -29,7 +30,7 @@ const KEY: Key = {
 
 describe('a key as it is filled in', () => {
   test('an untouched key is sent back as it was, its expiry to the millisecond', () => {
-    expect(readDraft(draftOf(KEY), NOW_MS, KEY.expires_at)).toEqual({
+    expect(readDraft(draftOf(KEY, ZONE), NOW_MS, ZONE, KEY.expires_at)).toEqual({
       value: {
         name: 'billing-api',
         workspace: 'default',
@@ -45,20 +46,28 @@ describe('a key as it is filled in', () => {
 
   test('an expired key can be changed in other things without a fault', () => {
     const expired = { ...KEY, expires_at: '2026-01-01T00:00:00.000Z' };
-    expect(readDraft({ ...draftOf(expired), name: 'x' }, NOW_MS, expired.expires_at)).toMatchObject({
+    expect(readDraft({ ...draftOf(expired, ZONE), name: 'x' }, NOW_MS, ZONE, expired.expires_at)).toMatchObject({
       value: { name: 'x', expires_at: expired.expires_at },
     });
   });
 
   test('a copy has another name and no expiry that is over', () => {
-    expect(draftCopy(KEY, NOW_MS)).toMatchObject({ name: 'billing-api copy', expiry: 'at' });
-    expect(draftCopy({ ...KEY, expires_at: '2026-01-01T00:00:00.000Z' }, NOW_MS)).toMatchObject({ expiry: 'never' });
-    expect(draftCopy({ ...KEY, name: 'n'.repeat(100) }, NOW_MS).name).toHaveLength(100);
+    expect(draftCopy(KEY, NOW_MS, ZONE)).toMatchObject({ name: 'billing-api copy', expiry: 'at' });
+    expect(draftCopy({ ...KEY, expires_at: '2026-01-01T00:00:00.000Z' }, NOW_MS, ZONE)).toMatchObject({
+      expiry: 'never',
+    });
+    expect(draftCopy({ ...KEY, name: 'n'.repeat(100) }, NOW_MS, ZONE).name).toHaveLength(100);
   });
 
   test('days from now are counted when it is sent', () => {
     const draft = { ...emptyDraft('default'), name: 'trial', expiry: '7d' as const };
-    expect(readDraft(draft, NOW_MS)).toMatchObject({ value: { expires_at: '2026-11-29T10:00:00.000Z' } });
+    expect(readDraft(draft, NOW_MS, ZONE)).toMatchObject({ value: { expires_at: '2026-11-29T10:00:00.000Z' } });
+  });
+
+  test('a day and time are those of the zone’s clocks', () => {
+    const draft = { ...emptyDraft('default'), name: 'trial', expiry: 'at' as const, expiresAt: '2026-12-01T00:00' };
+    expect(readDraft(draft, NOW_MS, ZONE)).toMatchObject({ value: { expires_at: '2026-12-01T05:00:00.000Z' } });
+    expect(draftOf(KEY, ZONE).expiresAt).toBe('2027-01-01T22:04');
   });
 
   test('every fault is named at once', () => {
@@ -72,6 +81,7 @@ describe('a key as it is filled in', () => {
         caps: { rpm: 'many', tpm: '', concurrency: '', budget: '', window: 'day' },
       },
       NOW_MS,
+      ZONE,
     );
     expect('faults' in read && Object.keys(read.faults).sort()).toEqual([
       'caps.rpm',
@@ -85,6 +95,6 @@ describe('a key as it is filled in', () => {
 
   test.each(KEY_PRESETS)('the preset $name can be sent as it is', (preset) => {
     const draft = applyPreset({ ...emptyDraft('default'), name: 'k', models: { restricted: true, text: 'a' } }, preset);
-    expect(readDraft(draft, NOW_MS)).toMatchObject({ value: { name: 'k', models: ['a'] } });
+    expect(readDraft(draft, NOW_MS, ZONE)).toMatchObject({ value: { name: 'k', models: ['a'] } });
   });
 });

@@ -1,5 +1,6 @@
 /** Owns a key as a person fills it in, and what is sent for it. The rules are the gateway's; here are those of typing. */
 import type { Body } from '../../../../gateway/src/console-api/contract.ts';
+import { instantOf, wallTime } from '../../lib/zone.ts';
 import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';
 import type { Read } from '../../policy/read.ts';
@@ -42,7 +43,7 @@ export function emptyDraft(workspace: string): KeyDraft {
 }
 
 /** The key as it stands, to be changed. */
-export function draftOf(key: Key): KeyDraft {
+export function draftOf(key: Key, zone: string): KeyDraft {
   return {
     name: key.name,
     workspace: key.workspace,
@@ -52,13 +53,13 @@ export function draftOf(key: Key): KeyDraft {
     strict: key.strict,
     caps: draftCaps(key.caps),
     expiry: key.expires_at === null ? 'never' : 'at',
-    expiresAt: key.expires_at === null ? '' : localText(new Date(key.expires_at)),
+    expiresAt: key.expires_at === null ? '' : wallTime(key.expires_at, zone),
   };
 }
 
 /** As the key, under another name. An expiry that is over is not taken along. */
-export function draftCopy(key: Key, nowMs: number): KeyDraft {
-  const draft = draftOf(key);
+export function draftCopy(key: Key, nowMs: number, zone: string): KeyDraft {
+  const draft = draftOf(key, zone);
   const isOver = key.expires_at !== null && Date.parse(key.expires_at) <= nowMs;
   return {
     ...draft,
@@ -68,10 +69,10 @@ export function draftCopy(key: Key, nowMs: number): KeyDraft {
 }
 
 /** `kept`: the expiry that stands already; it is sent back as it was if it was not touched, seconds and all. */
-export function readDraft(draft: KeyDraft, nowMs: number, kept: string | null = null): Read<KeyBody> {
+export function readDraft(draft: KeyDraft, nowMs: number, zone: string, kept: string | null = null): Read<KeyBody> {
   const caps = readCaps(draft.caps);
   const models = readModels(draft.models);
-  const expires = readExpiry(draft, nowMs, kept);
+  const expires = readExpiry(draft, nowMs, zone, kept);
   const name = draft.name.trim();
   const faults: Record<string, string> = 'faults' in caps ? { ...caps.faults } : {};
   if (name === '') faults.name = 'Give the key a name that tells who or what uses it.';
@@ -99,18 +100,14 @@ export function readDraft(draft: KeyDraft, nowMs: number, kept: string | null = 
 function readExpiry(
   { expiry, expiresAt }: KeyDraft,
   nowMs: number,
+  zone: string,
   kept: string | null,
 ): { at: string | null } | { fault: string } {
   if (expiry === 'never') return { at: null };
   if (expiry !== 'at') return { at: new Date(nowMs + DAYS[expiry] * DAY_MS).toISOString() };
-  if (kept !== null && expiresAt === localText(new Date(kept))) return { at: kept };
-  const at = new Date(expiresAt);
-  if (Number.isNaN(at.getTime())) return { fault: 'Choose the day and time at which the key ends.' };
+  if (kept !== null && expiresAt === wallTime(kept, zone)) return { at: kept };
+  const at = instantOf(expiresAt, zone);
+  if (at === null) return { fault: 'Choose the day and time at which the key ends.' };
   if (at.getTime() <= nowMs) return { fault: 'This time has passed; choose a later one, or disable the key.' };
   return { at: at.toISOString() };
-}
-
-/** As the browser's field of date and time has it. */
-function localText(at: Date): string {
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

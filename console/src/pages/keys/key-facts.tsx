@@ -1,8 +1,7 @@
 /** Owns the facts of one key beside its name: whose it is, what it may do, and a rotation under way. */
 import type { ReactNode } from 'react';
-import { exactTime } from '../../lib/numbers.ts';
 import { budgetWords, rateWords } from '../../policy/caps-words.ts';
-import { When } from '../../ui/amounts.tsx';
+import { ExactTime, When } from '../../ui/amounts.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { type Key, SCOPES } from './key.ts';
@@ -37,7 +36,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
           <When at={apiKey.last_used?.at ?? null} />
           {apiKey.last_used?.client ? ` by ${apiKey.last_used.client}` : ''}
         </Fact>
-        <Fact name="Expires">{apiKey.expires_at === null ? 'never' : `${exactTime(apiKey.expires_at)}`}</Fact>
+        <Fact name="Expires">{apiKey.expires_at === null ? 'never' : <ExactTime at={apiKey.expires_at} />}</Fact>
       </dl>
     </Panel>
   );

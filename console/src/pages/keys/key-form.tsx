@@ -1,6 +1,7 @@
 /** Owns the fields of a key, for making one and for changing one. */
 import { useId } from 'react';
 import type { ApiError } from '../../lib/api.ts';
+import { useZone } from '../../lib/zone.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf } from '../../policy/read.ts';
@@ -42,6 +43,7 @@ interface KeyFormProps {
 }
 
 export function KeyForm({ account, workspaces, draft, faults, error, tightensOnly = false, onChange }: KeyFormProps) {
+  const zone = useZone();
   const fault = (member: string) => faultOf(faults, error, member);
   return (
     <div className="flex flex-col gap-6">
@@ -101,6 +103,7 @@ export function KeyForm({ account, workspaces, draft, faults, error, tightensOnl
           <TextField
             label="Day and time"
             type="datetime-local"
+            hint={`In ${zone}.`}
             value={draft.expiresAt}
             error={fault('expires_at')}
             onChange={({ target }) => onChange({ ...draft, expiresAt: target.value })}

@@ -73,6 +73,7 @@ export default function OneKeyPage() {
   return (
     <Page
       title={key.name}
+      hasTimes
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <Link to="/app/keys" className="text-accent underline underline-offset-2">

@@ -1,6 +1,7 @@
 /** Owns one call whole, at the right, with an address of its own. */
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useZone } from '../../lib/zone.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -15,10 +16,11 @@ import { Waterfall } from './waterfall.tsx';
 
 export function CallSheet({ request, onClose }: { readonly request: string; readonly onClose: () => void }) {
   const { account } = useAccount();
+  const zone = useZone();
   const { data, error, refetch } = useReply('GET /accounts/{account}/logs/{request}', { path: { account, request } });
   return (
     <Sheet
-      title={data === undefined ? 'Call' : callTitle(data.call)}
+      title={data === undefined ? 'Call' : callTitle(data.call, zone)}
       lead={
         <span className="flex min-w-0 items-center gap-1.5">
           {data !== undefined && <Badge tone={statusTone(data.call.status)}>{data.call.status}</Badge>}

@@ -1,10 +1,10 @@
 /** Owns the facts of a call: who, what, when, how it ended. */
 
 import type { ReactNode } from 'react';
-import { duration, exactTime } from '../../lib/numbers.ts';
+import { duration } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
-import { Money } from '../../ui/amounts.tsx';
+import { ExactTime, Money } from '../../ui/amounts.tsx';
 import type { CallView } from './call-list.ts';
 import { describeCrash } from './waterfall-layout.ts';
 
@@ -44,7 +44,9 @@ export function CallSummary({ call }: { readonly call: CallView }) {
         <Fact name="Cost">
           <Money nanoUsd={call.cost_nano_usd} exact />
         </Fact>
-        <Fact name="Time">{exactTime(call.at)}</Fact>
+        <Fact name="Time">
+          <ExactTime at={call.at} />
+        </Fact>
         <Fact name="Duration">{hasTimes ? duration(call.duration_ms) : 'not known'}</Fact>
         <Fact name="First byte">
           {call.ttfb_ms !== null ? duration(call.ttfb_ms) : hasTimes ? 'none went out' : 'not known'}

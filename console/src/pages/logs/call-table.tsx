@@ -1,7 +1,8 @@
 /** Owns the table of calls: what each line says, and holding it still while somebody looks. */
 import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { exactTime, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { exactTime } from '../../lib/zone.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -142,6 +143,6 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
 }
 
 /** For the title of a sheet. */
-export function callTitle(call: CallView): string {
-  return `${call.model ?? 'no model'} · ${exactTime(call.at)}`;
+export function callTitle(call: CallView, zone: string): string {
+  return `${call.model ?? 'no model'} · ${exactTime(call.at, zone)}`;
 }

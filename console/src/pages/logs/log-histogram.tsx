@@ -6,6 +6,7 @@ import type { Series, Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { shortNumber, wholeNumber } from '../../lib/numbers.ts';
 import { useFilters } from '../../lib/search.ts';
+import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { LogsReply } from './call-list.ts';
@@ -13,15 +14,15 @@ import type { LogsReply } from './call-list.ts';
 type Histogram = NonNullable<LogsReply['histogram']>;
 
 const DAY_MS = 86_400_000;
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Of at least one bar. */
 export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
   const [, change] = useFilters();
+  const zone = useZone();
   const [selected, setSelected] = useState<Span | null>(null);
   const buckets = useMemo(() => histogram.bars.map(({ at }) => at), [histogram]);
   const step: Step = histogram.step_ms >= DAY_MS ? 'day' : 'minute';
-  const labels = useMemo(() => bucketLabels(buckets, step, ZONE), [buckets, step]);
+  const labels = useMemo(() => bucketLabels(buckets, step, zone), [buckets, step, zone]);
   const series = useMemo(
     (): readonly Series[] => [
       {
@@ -47,7 +48,7 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
           </p>
         ) : (
           <p role="status" className="flex flex-wrap items-center gap-2">
-            <span className="mr-1 font-medium">{rangeText(times)}</span>
+            <span className="mr-1 font-medium">{rangeText(times, zone)}</span>
             <Button
               kind="primary"
               onClick={() => {

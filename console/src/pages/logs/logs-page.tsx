@@ -47,6 +47,7 @@ export default function LogsPage() {
     <Page
       title="Logs"
       lead="Every call with its answer, its attempts and its cost. Open one to see it whole."
+      hasTimes
       action={
         <>
           <Button

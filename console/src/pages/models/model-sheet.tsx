@@ -1,11 +1,12 @@
 /** Owns one model whole: its facts, its prices with the times from which they hold, and where a call of it would go. */
 
 import { type ReactNode, useState } from 'react';
-import { exactTime, wholeNumber } from '../../lib/numbers.ts';
+import { wholeNumber } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
 import { toolWords } from '../../lib/tool-words.ts';
 import { useNow } from '../../lib/use-now.ts';
 import { Link } from '../../route/link.tsx';
+import { ExactTime } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
@@ -145,7 +146,7 @@ function Prices({ prices }: { readonly prices: readonly PriceView[] }) {
           <span className="pl-4 text-ink-2">over {wholeNumber(above)} tokens of input</span>
         ) : (
           <span className="flex items-center gap-2">
-            {price.from === null ? 'ever' : exactTime(price.from)}
+            {price.from === null ? 'ever' : <ExactTime at={price.from} />}
             {price === holds && <Badge tone="accent">holds now</Badge>}
             {price.from !== null && Date.parse(price.from) > nowMs && <Badge>to come</Badge>}
           </span>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { toolWords } from '../../lib/tool-words.ts';
+import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
@@ -23,20 +24,21 @@ interface PriceDialogProps {
 
 export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
   const { account } = useAccount();
+  const zone = useZone();
   const [form, setForm] = useState(() => beginForm(model.price, toolKinds));
   const [wasSent, setSent] = useState(false);
   const set = useAct('PUT /accounts/{account}/models/{model}/price', [
     'GET /accounts/{account}/models',
     'GET /accounts/{account}/models/{model}/dry-run',
   ]);
-  const errors = wasSent ? formErrors(form, Date.now()) : {};
+  const errors = wasSent ? formErrors(form, Date.now(), zone) : {};
   const lost = losses(model.price, form);
   const feeError = (kind: string) => errors[`per_1000_requests.${kind}`] ?? memberError(set.error, kind);
   const submit = () => {
     setSent(true);
-    if (Object.keys(formErrors(form, Date.now())).length > 0) return;
+    if (Object.keys(formErrors(form, Date.now(), zone)).length > 0) return;
     set.mutate(
-      { path: { account, model: model.name }, body: priceBody(form) },
+      { path: { account, model: model.name }, body: priceBody(form, zone) },
       {
         onSuccess: ({ left_out: leftOut }) => {
           const without = leftOut.length === 0 ? '' : ` It has no ${leftOut.join(', ')}, which the price before has.`;
@@ -115,7 +117,7 @@ export function PriceDialog({ model, toolKinds, onClose }: PriceDialogProps) {
         <TextField
           label="From"
           type="datetime-local"
-          hint="In this computer’s time zone. Empty: now."
+          hint={`In ${zone}. Empty: now.`}
           value={form.from}
           error={errors.from ?? memberError(set.error, 'from')}
           onChange={(event) => setForm({ ...form, from: event.target.value })}

@@ -4,34 +4,40 @@ import type { PriceView } from './model-facts.ts';
 import { beginForm, formErrors, losses, type PriceForm, priceBody } from './price-form.ts';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
+const ZONE = 'America/New_York';
 const form = (given: Partial<PriceForm['rates']>, more: Partial<PriceForm> = {}): PriceForm => {
   const empty = beginForm(null, []);
   return { ...empty, rates: { ...empty.rates, ...given }, ...more };
 };
 
 test('input and output are needed, the rest may stay empty', () => {
-  expect(Object.keys(formErrors(form({}), NOW))).toEqual(['input', 'output']);
-  expect(formErrors(form({ input: '3', output: '0.25' }), NOW)).toEqual({});
+  expect(Object.keys(formErrors(form({}), NOW, ZONE))).toEqual(['input', 'output']);
+  expect(formErrors(form({ input: '3', output: '0.25' }), NOW, ZONE)).toEqual({});
 });
 
 test('a free model needs no rate and sends none', () => {
-  expect(formErrors(form({ input: 'much' }, { isFree: true }), NOW)).toEqual({});
-  expect(priceBody(form({ input: '3' }, { isFree: true }))).toMatchObject({ free: true, input: null });
+  expect(formErrors(form({ input: 'much' }, { isFree: true }), NOW, ZONE)).toEqual({});
+  expect(priceBody(form({ input: '3' }, { isFree: true }), ZONE)).toMatchObject({ free: true, input: null });
 });
 
 test('what is not a price is named with what was found', () => {
-  expect(formErrors(form({ input: '3', output: '15', cache_read: '0.1234567' }), NOW).cache_read).toContain(
+  expect(formErrors(form({ input: '3', output: '15', cache_read: '0.1234567' }), NOW, ZONE).cache_read).toContain(
     '0.1234567',
   );
 });
 
 test('a price does not begin in the past', () => {
-  const at = (from: string) => Object.keys(formErrors(form({ input: '3', output: '15' }, { from }), NOW));
+  const at = (from: string) => Object.keys(formErrors(form({ input: '3', output: '15' }, { from }), NOW, ZONE));
   expect([at(''), at('2020-01-01T00:00'), at('2999-01-01T00:00')]).toEqual([[], ['from'], []]);
 });
 
+test('a price begins when the zone’s clocks show it', () => {
+  const price = form({ input: '3', output: '15' }, { from: '2026-12-01T00:00' });
+  expect(priceBody(price, ZONE).from).toBe('2026-12-01T05:00:00.000Z');
+});
+
 test('the body keeps what was typed, trimmed, and null for what was not', () => {
-  expect(priceBody(form({ input: ' 3 ', output: '15.10' }))).toEqual({
+  expect(priceBody(form({ input: ' 3 ', output: '15.10' }), ZONE)).toEqual({
     from: null,
     free: false,
     input: '3',
@@ -60,9 +66,9 @@ const WHOLE: PriceView = {
 test('a price that is set untouched is the one that holds, whole', () => {
   const begun = beginForm(WHOLE, ['web_search', 'search_low']);
   const { version, source, ...same } = WHOLE;
-  expect(priceBody(begun)).toEqual(same);
+  expect(priceBody(begun, ZONE)).toEqual(same);
   expect(begun.fees).toEqual({ web_search: '10', search_low: '', web_fetch: '0' });
-  expect([formErrors(begun, NOW), losses(WHOLE, begun)]).toEqual([{}, []]);
+  expect([formErrors(begun, NOW, ZONE), losses(WHOLE, begun)]).toEqual([{}, []]);
 });
 
 test('what is taken away is told, with what comes of it', () => {
@@ -75,7 +81,7 @@ test('what is taken away is told, with what comes of it', () => {
   };
   expect(losses(WHOLE, less).map((sentence) => sentence.split(' ')[0])).toEqual(['Sound', 'Calls', 'Web']);
   expect(losses(WHOLE, { ...less, isFree: true })).toEqual([]);
-  const body = priceBody(less);
+  const body = priceBody(less, ZONE);
   expect([body.audio_input, body.tiers, body.per_1000_requests]).toEqual([undefined, undefined, { web_fetch: '0' }]);
 });
 
@@ -88,7 +94,7 @@ test('fees and tiers are checked by their members', () => {
     fees: { web_search: 'x' },
     tiers: [tier, { above: '200,000', rates: { ...tier.rates, input: '' } }],
   };
-  expect(Object.keys(formErrors(worse, NOW)).sort()).toEqual([
+  expect(Object.keys(formErrors(worse, NOW, ZONE)).sort()).toEqual([
     'per_1000_requests.web_search',
     'tiers.1.above',
     'tiers.1.input',

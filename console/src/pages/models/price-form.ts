@@ -3,6 +3,7 @@ import type { Body } from '../../../../gateway/src/console-api/contract.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { parsePrice } from '../../lib/pico.ts';
 import { toolWords } from '../../lib/tool-words.ts';
+import { instantOf } from '../../lib/zone.ts';
 import { ALL_RATES, MEDIA_RATES, type PriceView, type RateName, type RatesView } from './model-facts.ts';
 
 type PriceBody = Body<'PUT /accounts/{account}/models/{model}/price'>;
@@ -23,7 +24,7 @@ export interface PriceForm {
   readonly tiers: readonly TierForm[];
   /** As typed, by kind of tool: US dollars per 1,000 requests; empty where there is none. */
   readonly fees: Readonly<Record<string, string>>;
-  /** Of a `datetime-local` field; empty: now. */
+  /** Of a `datetime-local` field, by the clocks of the page’s zone; empty: now. */
   readonly from: string;
 }
 
@@ -44,13 +45,13 @@ export function beginRates(rates: RatesView | null): RateTexts {
 }
 
 /** What is wrong, in words, by member: `input`, `tiers.0.above`, `per_1000_requests.web_search`; empty: nothing. */
-export function formErrors(form: PriceForm, nowMs: number): Readonly<Record<string, string>> {
+export function formErrors(form: PriceForm, nowMs: number, zone: string): Readonly<Record<string, string>> {
   const { isFree, rates, tiers, fees, from } = form;
   const errors: Record<string, string> = isFree ? {} : { ...rateErrors(rates, ''), ...tierErrors(tiers) };
   for (const [kind, fee] of isFree ? [] : Object.entries(fees)) {
     if (isTyped(fee) && parsePrice(fee) === null) errors[`per_1000_requests.${kind}`] = noPrice(fee);
   }
-  if (from !== '' && !(Date.parse(from) > nowMs))
+  if (from !== '' && !(Number(instantOf(from, zone)) > nowMs))
     errors.from = 'A price cannot begin in the past: calls are charged already. Leave it empty for now.';
   return errors;
 }
@@ -109,8 +110,8 @@ export function losses(price: PriceView | null, { isFree, rates, tiers, fees }: 
   ];
 }
 
-export function priceBody({ isFree, rates, tiers, fees, from }: PriceForm): PriceBody {
-  const common = { from: from === '' ? null : new Date(from).toISOString(), free: isFree };
+export function priceBody({ isFree, rates, tiers, fees, from }: PriceForm, zone: string): PriceBody {
+  const common = { from: instantOf(from, zone)?.toISOString() ?? null, free: isFree };
   if (isFree) return { ...common, ...ratesBody(beginRates(null)) };
   const given = Object.entries(fees).filter(([, fee]) => isTyped(fee));
   return {

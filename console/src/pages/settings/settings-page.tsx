@@ -1,10 +1,10 @@
 /** Owns the page of settings: the account's name and time zone, what is kept for how long, and how the installation is set up. */
 import { type ReactNode, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
-import { exactTime } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
+import { ExactTime } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -58,7 +58,9 @@ export default function SettingsPage() {
               </Fact>
               <Fact name="Pays">{data.account.mode}</Fact>
               <Fact name="Mark-up">{data.account.mark_up_percent} %</Fact>
-              <Fact name="Made">{exactTime(data.account.created_at)}</Fact>
+              <Fact name="Made">
+                <ExactTime at={data.account.created_at} />
+              </Fact>
             </Facts>
           </Section>
           {data.facts.length > 0 && (
@@ -165,8 +167,8 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
         )}
       </form>
       <p className="text-ink-2">
-        Budgets of a day, week or month begin anew then, and usage is summed by these days. Times on the pages are shown
-        in your browser’s own zone.
+        Budgets of a day, week or month begin anew then, usage and statements are by these days, and times on the pages
+        are those of its clocks.
       </p>
       {change.error !== null && fault === null && <ErrorNote error={change.error} />}
     </Panel>

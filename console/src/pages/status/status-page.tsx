@@ -3,12 +3,11 @@
 import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
 import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
-import { exactTime } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { Link } from '../../route/link.tsx';
 import { Mark } from '../../shell/navigation.tsx';
-import { When } from '../../ui/amounts.tsx';
+import { ExactTime, When } from '../../ui/amounts.tsx';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -77,7 +76,7 @@ function Service({ status }: { readonly status: Status }) {
         </ul>
       )}
       <p className="text-sm text-ink-2">
-        Version {status.version}, running since {exactTime(status.started_at)}
+        Version {status.version}, running since <ExactTime at={status.started_at} />
       </p>
     </Panel>
   );

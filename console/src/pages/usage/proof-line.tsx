@@ -3,9 +3,10 @@ import { ScaleIcon } from 'lucide-react';
 import { useState } from 'react';
 import { rangeText, type TimeRange } from '../../filters/time-range.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { exactTime, wholeNumber } from '../../lib/numbers.ts';
+import { wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
+import { exactTime, useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -26,11 +27,16 @@ export function ProofLine({ range }: { readonly range: TimeRange }) {
 
 function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
   const { account } = useAccount();
+  const zone = useZone();
   // What it was opened for: a live page moves on under it.
   const [{ from, to }] = useState(range);
   const proof = useReply('GET /accounts/{account}/usage/proof', { path: { account }, query: { from, to } });
   return (
-    <Dialog title="Usage against the ledger" lead={`${rangeText({ from, to })}, the whole account`} onClose={onClose}>
+    <Dialog
+      title="Usage against the ledger"
+      lead={`${rangeText({ from, to }, zone)}, the whole account`}
+      onClose={onClose}
+    >
       {proof.error !== null && <ErrorNote error={proof.error} onRetry={() => void proof.refetch()} />}
       {proof.data === undefined && proof.error === null && <SkeletonPanel heightPx={150} />}
       {proof.data !== undefined && (
@@ -51,7 +57,7 @@ function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose
           </dl>
           <p className="text-sm text-ink-3">
             {proof.data.equal
-              ? `Three books, kept apart, give one sum. Checked ${exactTime(proof.data.checked_at)}.`
+              ? `Three books, kept apart, give one sum. Checked ${exactTime(proof.data.checked_at, zone)}.`
               : `Calls that ended while this was read can part the sums for a moment: try again. If it stays, run \`tollgate verify\` on the machine of the gateway.`}
           </p>
         </div>

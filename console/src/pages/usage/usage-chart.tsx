@@ -7,6 +7,7 @@ import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
+import { useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
 import { Button, buttonClasses } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -77,9 +78,10 @@ export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
 function Selection({ times, onClear }: { readonly times: { from: string; to: string }; readonly onClear: () => void }) {
   const [search, change] = useFilters();
   const account = useAccount();
+  const zone = useZone();
   return (
     <div role="status" className="flex flex-wrap items-center gap-2">
-      <span className="mr-1 font-medium">{rangeText(times)}</span>
+      <span className="mr-1 font-medium">{rangeText(times, zone)}</span>
       {account.may('logs.read') && (
         <Link
           to="/app/logs/{-$request}"

@@ -71,6 +71,7 @@ export default function UsagePage() {
     <Page
       title="Usage"
       lead="What was called, by whom, and what it cost. Every number here comes from the same records as the ledger."
+      hasTimes
       action={
         <>
           <ProofLine range={wishes.range} />

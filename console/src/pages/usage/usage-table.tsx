@@ -183,7 +183,7 @@ export function TimeTable({ reply, wishes }: { readonly reply: UsageReply; reado
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
   const rows = reply.buckets.map((at, column): TimeRow => ({ at, column, label: labels[column]?.full ?? at }));
   const columns: Column<TimeRow>[] = [
-    { id: 'at', head: `Time, ${reply.time_zone}`, sortBy: ({ at }) => at, cell: ({ label }) => label },
+    { id: 'at', head: 'Time', sortBy: ({ at }) => at, cell: ({ label }) => label },
     {
       id: 'all',
       head: metric.adds ? `${metric.word}, all` : metric.word,
