@@ -1,22 +1,77 @@
-/** Owns that a name has the same colour on every page: by its own letters, not by its place in a list. */
+/**
+ * Owns which colour a name has: by its own letters where these leave it to it, and what was once given is kept. Never by its place
+ * in a list. Where colours are remembered is `lib/model-colors.ts`.
+ */
 
 const COLORS = 8;
 
-/** Colours for names shown together: each its own as long as there are enough, the first name first. */
-export function seriesColors(names: readonly string[]): ReadonlyMap<string, string> {
-  const taken = new Set<number>();
-  const colors = new Map<string, string>();
-  for (const name of names) {
-    if (taken.size === COLORS) {
-      colors.set(name, 'var(--chart-rest)');
-      continue;
-    }
-    let color = preferred(name);
-    while (taken.has(color)) color = (color + 1) % COLORS;
-    taken.add(color);
-    colors.set(name, `var(--chart-${color + 1})`);
+/** The place among the colours of each name that was seen, the first seen first. */
+export type Slots = ReadonlyMap<string, number>;
+
+const NONE: Slots = new Map();
+
+/**
+ * With a place for each of the names that has none: its own, by its letters, or, where that is taken, one that none of `names` has
+ * and the fewest of all. The order of `names` is nothing to it.
+ */
+export function slotsWith(known: Slots, names: readonly string[]): Slots {
+  const unknown = names.filter((name) => !known.has(name)).sort();
+  if (unknown.length === 0) return known;
+  const slots = new Map(known);
+  const load = new Array<number>(COLORS).fill(0);
+  const take = (name: string, slot: number, weight: number) => {
+    slots.set(name, slot);
+    load[slot] = (load[slot] ?? 0) + weight;
+  };
+  const beside = known.size + names.length;
+  for (const [name, slot] of known) take(name, slot, names.includes(name) ? beside : 1);
+  const late = unknown.filter((name) => {
+    const slot = preferred(name);
+    if (load[slot] !== 0) return true;
+    take(name, slot, beside);
+    return false;
+  });
+  for (const name of late) take(name, load.indexOf(Math.min(...load)), beside);
+  return slots;
+}
+
+/** Colours for names shown together: two that share a place are parted, the first seen keeps it. */
+export function seriesColors(names: readonly string[], known: Slots = NONE): ReadonlyMap<string, string> {
+  const shown = [...slotsWith(known, names)].filter(([name]) => names.includes(name));
+  const owners = new Map<number, string>();
+  for (const [name, slot] of shown) if (!owners.has(slot)) owners.set(slot, name);
+  for (const [name, slot] of shown) {
+    if (owners.get(slot) === name) continue;
+    const free = freeFrom(owners, slot);
+    if (free !== null) owners.set(free, name);
   }
+  const colors = new Map(names.map((name) => [name, 'var(--chart-rest)']));
+  for (const [slot, name] of owners) colors.set(name, `var(--chart-${slot + 1})`);
   return colors;
+}
+
+function freeFrom(owners: ReadonlyMap<number, string>, slot: number): number | null {
+  for (let step = 1; step < COLORS; step++) {
+    const next = (slot + step) % COLORS;
+    if (!owners.has(next)) return next;
+  }
+  return null;
+}
+
+/** Of what was kept as JSON; what is not that is nothing. */
+export function parseSlots(text: string | null): Slots {
+  try {
+    const pairs: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(pairs) && pairs.every(isSlot) ? new Map(pairs) : NONE;
+  } catch {
+    return NONE;
+  }
+}
+
+function isSlot(pair: unknown): pair is [string, number] {
+  if (!Array.isArray(pair)) return false;
+  const [name, slot] = pair as unknown[];
+  return typeof name === 'string' && Number.isInteger(slot) && Number(slot) >= 0 && Number(slot) < COLORS;
 }
 
 /** FNV-1a over the letters. */

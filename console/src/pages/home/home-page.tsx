@@ -1,5 +1,6 @@
 /** Owns the home page: how the account is doing, at one look. Before the first call it is the way to it. */
 import { useState } from 'react';
+import { useModelSlots } from '../../lib/model-colors.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { seriesColors } from '../../lib/series-color.ts';
@@ -86,7 +87,8 @@ interface ContentProps {
 
 function Content({ overview, account, metric, rangeWords, onMetric }: ContentProps) {
   const { models, keys, sums, providers } = overview;
-  const colors = seriesColors(models.map(({ model }) => model));
+  const names = models.map(({ model }) => model);
+  const colors = seriesColors(names, useModelSlots(names));
   const mayLogs = account.may('logs.read');
   return (
     <>

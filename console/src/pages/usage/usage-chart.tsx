@@ -6,6 +6,7 @@ import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
 import { useFilters } from '../../lib/search.ts';
+import type { Slots } from '../../lib/series-color.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Link } from '../../route/link.tsx';
@@ -18,14 +19,15 @@ import { DIMENSION_WORDS, filtersOf, type UsageWishes } from './usage-wishes.ts'
 interface UsageChartProps {
   readonly reply: UsageReply;
   readonly wishes: UsageWishes;
+  readonly slots: Slots;
   readonly onPick: (group: UsageGroup) => void;
 }
 
-export function UsageChart({ reply, wishes, onPick }: UsageChartProps) {
+export function UsageChart({ reply, wishes, slots, onPick }: UsageChartProps) {
   const [selected, setSelected] = useState<Span | null>(null);
   const metric = useMemo(() => metricOf(wishes.metric, wishes.percentile), [wishes.metric, wishes.percentile]);
   const isByKind = wishes.metric === 'tokens' && wishes.isByKind;
-  const series = useMemo(() => shownSeries(reply, metric, isByKind), [reply, metric, isByKind]);
+  const series = useMemo(() => shownSeries(reply, metric, isByKind, slots), [reply, metric, isByKind, slots]);
   const labels = useMemo(() => bucketLabels(reply.buckets, reply.step, reply.time_zone), [reply]);
   const dimensions = wishes.by.map((one) => DIMENSION_WORDS[one].toLowerCase()).join(' and ');
   const part = isByKind ? 'kind' : dimensions;

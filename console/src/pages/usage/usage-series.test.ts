@@ -77,6 +77,10 @@ describe('usageSeries', () => {
       new Map(usageSeries(reply([group('a', a), group('b', b)]), requests).map(({ name, color }) => [name, color]));
     expect(colorsOf(1, 2)).toEqual(new Map([...colorsOf(2, 1)].reverse()));
   });
+  test('a colour that a group has elsewhere is its colour here', () => {
+    const [series] = usageSeries(reply([group('a', 5)]), requests, new Map([['a', 6]]));
+    expect(series?.color).toBe('var(--chart-7)');
+  });
 });
 
 test('a group is called by its label, else its value, else none', () => {

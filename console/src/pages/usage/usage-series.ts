@@ -1,7 +1,7 @@
 /** Owns making a chart's series of a usage reply: the groups that are drawn by their names, the others together. */
 import type { Series } from '../../charts/stack.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
-import { seriesColors } from '../../lib/series-color.ts';
+import { type Slots, seriesColors } from '../../lib/series-color.ts';
 import { heightIn, type Metric, TOKEN_KINDS, type UsageGroup, type UsageReply } from './metrics.ts';
 
 /** One piece of each column: its sums, for exact words, beside the approximate amounts. */
@@ -22,15 +22,17 @@ export function groupName(group: UsageGroup): string {
 
 /**
  * The greatest first; where amounts are percentiles, those with the most calls. Groups that cannot be added are never put
- * together: beyond the greatest they are left to the table.
+ * together: beyond the greatest they are left to the table. `slots`: colours that groups have elsewhere.
  */
-export function usageSeries(reply: UsageReply, metric: Metric): readonly UsageSeries[] {
+export function usageSeries(reply: UsageReply, metric: Metric, slots?: Slots): readonly UsageSeries[] {
   const drawn = reply.groups.flatMap((group) => {
     const size = metric.adds ? heightIn(metric, group.sums) : group.sums.requests;
     return group.amounts === null || size === null || size <= 0 ? [] : [{ group, amounts: group.amounts }];
   });
-  // The names in the order of letters: a colour does not change when the amounts do.
-  const colors = seriesColors(drawn.map(({ group }) => groupName(group)).sort());
+  const colors = seriesColors(
+    drawn.map(({ group }) => groupName(group)),
+    slots,
+  );
   const series = drawn.map(({ group, amounts }) => {
     const name = groupName(group);
     return { name, color: colors.get(name) ?? REST, group, ...columnsOf(amounts, metric) };
@@ -62,6 +64,11 @@ export function tokenSeries({ totals, kinds }: UsageReply): readonly UsageSeries
 }
 
 /** What the chart and its table show: kinds of tokens where they are asked for, else groups. */
-export function shownSeries(reply: UsageReply, metric: Metric, isByKind: boolean): readonly UsageSeries[] {
-  return isByKind && reply.kinds !== null ? tokenSeries(reply) : usageSeries(reply, metric);
+export function shownSeries(
+  reply: UsageReply,
+  metric: Metric,
+  isByKind: boolean,
+  slots?: Slots,
+): readonly UsageSeries[] {
+  return isByKind && reply.kinds !== null ? tokenSeries(reply) : usageSeries(reply, metric, slots);
 }

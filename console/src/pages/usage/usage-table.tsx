@@ -2,6 +2,7 @@
 import { useMemo } from 'react';
 import { bucketLabels } from '../../charts/bucket-labels.ts';
 import { share, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import type { Slots } from '../../lib/series-color.ts';
 import { Money } from '../../ui/amounts.tsx';
 import type { Column } from '../../ui/column.ts';
 import { Table } from '../../ui/table.tsx';
@@ -27,12 +28,13 @@ interface Row {
 interface GroupTableProps {
   readonly reply: UsageReply;
   readonly wishes: UsageWishes;
+  readonly slots: Slots;
   readonly onPick: (group: UsageGroup) => void;
 }
 
-export function GroupTable({ reply, wishes, onPick }: GroupTableProps) {
+export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
   const metric = metricOf(wishes.metric, wishes.percentile);
-  const colors = new Map(usageSeries(reply, metric).map(({ name, color }) => [name, color]));
+  const colors = new Map(usageSeries(reply, metric, slots).map(({ name, color }) => [name, color]));
   const rows: Row[] = reply.groups.map((group) => {
     const name = groupName(group);
     return { name, color: colors.get(name) ?? null, group, sums: group.sums };
