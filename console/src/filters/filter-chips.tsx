@@ -50,7 +50,7 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
           <X size={13} aria-hidden="true" className="shrink-0" />
         </button>
       ))}
-      <Button icon={<ListFilter size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
+      <Button data-filter icon={<ListFilter size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
         Filter
       </Button>
       {open && <AddFilter kinds={kinds} onClose={() => setOpen(false)} />}

@@ -23,7 +23,7 @@ export function Shell({ session }: { readonly session: Session }) {
   const [help, setHelp] = useState(false);
   const shortcuts = useMemo(() => {
     const pages = PAGE_GROUPS.flat().map(({ key, path }) => [`g ${key}`, () => navigate({ to: path })] as const);
-    return { ...Object.fromEntries(pages), '/': focusFilter, '?': () => setHelp(true) };
+    return { ...Object.fromEntries(pages), '/': goToFilter, '?': () => setHelp(true) };
   }, [navigate]);
   useShortcuts(shortcuts);
   useEffect(() => {
@@ -79,14 +79,20 @@ export function Shell({ session }: { readonly session: Session }) {
   );
 }
 
-function focusFilter(): void {
-  document.querySelector<HTMLElement>('search input, search select')?.focus();
+/** What a page filters by: a field to type into, or the button to what filters. */
+const findFilter = () => document.querySelector<HTMLElement>('[data-filter]');
+
+function goToFilter(): void {
+  const filter = findFilter();
+  filter?.focus();
+  if (filter instanceof HTMLButtonElement) filter.click();
 }
 
 function Shortcuts({ onClose }: { readonly onClose: () => void }) {
+  const [hasFilter] = useState(() => findFilter() !== null);
   const rows = [
     ['⌘K or Ctrl K', 'Go anywhere'],
-    ['/', 'Filter'],
+    ...(hasFilter ? [['/', 'Filter'] as const] : []),
     ...PAGE_GROUPS.flat().map(({ key, name }) => [`g ${key}`, name]),
     ['↑ ↓ Enter', 'Walk a table, open a row'],
     ['Esc', 'Close'],

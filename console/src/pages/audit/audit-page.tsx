@@ -181,6 +181,7 @@ function TextFilter({ label, placeholder, value, choices, onChange }: TextFilter
     <>
       <input
         type="search"
+        data-filter
         list={list}
         aria-label={label}
         placeholder={placeholder}

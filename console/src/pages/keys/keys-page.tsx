@@ -79,6 +79,7 @@ export default function KeysPage() {
           <>
             <input
               type="search"
+              data-filter
               aria-label="Name, last letters, owner or workspace"
               placeholder="Name, last letters, owner…"
               className={`${CONTROL} sm:w-64`}

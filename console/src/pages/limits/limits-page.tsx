@@ -53,6 +53,7 @@ export default function LimitsPage() {
           <>
             <input
               type="search"
+              data-filter
               aria-label="Name or id"
               placeholder="Name or id"
               className={`${CONTROL} sm:w-64`}

@@ -127,6 +127,7 @@ function FindById({ onFind }: { readonly onFind: (id: string) => void }) {
       <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
       <input
         type="search"
+        data-filter
         aria-label="Request id, whole or its beginning"
         placeholder="Request id"
         className={`${CONTROL} pl-8`}

@@ -137,6 +137,7 @@ export default function ModelsPage() {
             <Search size={14} aria-hidden="true" className="absolute top-2.25 left-2.5 text-ink-3" />
             <input
               type="search"
+              data-filter
               aria-label="Name, provider or capability"
               placeholder="Name, provider or capability"
               className={`${CONTROL} pl-8`}

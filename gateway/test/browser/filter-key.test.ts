@@ -1,0 +1,66 @@
+/** The key `/`: to the filter of the page, where it has one; else no word of it. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { OWNER } from '../console-api/api-visitor.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+let browser: Browser;
+let seeded: SeededGateway;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  visitor = await newVisitor(browser);
+  await signIn(visitor.page, seeded.gateway.url, OWNER);
+});
+afterAll(async () => {
+  await browser?.close();
+  await seeded?.stop();
+});
+
+const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);
+const isListed = async () => {
+  await visitor.page.keyboard.press('?');
+  const sheet = visitor.page.getByRole('dialog', { name: 'Keyboard' });
+  await sheet.waitFor();
+  return (await sheet.getByText('Filter', { exact: true }).count()) === 1;
+};
+
+describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () => {
+  test.each([
+    ['/app/keys', 'Name, last letters, owner or workspace'],
+    ['/app/models', 'Name, provider or capability'],
+    ['/app/limits', 'Name or id'],
+    ['/app/logs', 'Request id, whole or its beginning'],
+    ['/app/audit', 'What was done'],
+  ])('on %s goes to “%s”', async (path, name) => {
+    await open(path);
+    await visitor.page.keyboard.press('/');
+    expect(await visitor.page.locator(':focus').getAttribute('aria-label')).toBe(name);
+    await visitor.page.locator(':focus').blur();
+    expect(await isListed()).toBe(true);
+  });
+
+  test('on /app/usage opens the filter', async () => {
+    await open('/app/usage');
+    await visitor.page.keyboard.press('/');
+    await visitor.page.getByRole('dialog', { name: 'Filter' }).waitFor();
+    await visitor.page.keyboard.press('Escape');
+    expect(await isListed()).toBe(true);
+  });
+
+  test.each(['/app', '/app/members', '/app/workspaces', '/app/providers', '/app/billing', '/app/playground'])(
+    'is not listed on %s, which has no filter',
+    async (path) => {
+      await open(path);
+      expect(await isListed()).toBe(false);
+    },
+  );
+});
