@@ -1,6 +1,7 @@
 /** Owns the list of all accounts, for whoever runs the installation. */
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { Money } from '../../ui/amounts.tsx';
@@ -70,11 +71,16 @@ export function AccountsSection({ mayWrite }: { readonly mayWrite: boolean }) {
     <Section
       title="Accounts of this installation"
       aside={
-        mayWrite && (
-          <Button icon={<Plus size={14} />} onClick={() => setAdds(true)}>
-            Create account
-          </Button>
-        )
+        <span className="flex gap-2">
+          {data !== undefined && (
+            <TableDownload name="tollgate-accounts" rows={data.accounts} columns={() => import('./account-csv.ts')} />
+          )}
+          {mayWrite && (
+            <Button icon={<Plus size={14} />} onClick={() => setAdds(true)}>
+              Create account
+            </Button>
+          )}
+        </span>
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}

@@ -2,6 +2,7 @@
 
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
@@ -72,7 +73,20 @@ export default function KeysPage() {
     <Page
       title="Keys"
       lead="What applications and agents call the gateway with: each with its own limits, so that one cannot spend for another."
-      action={!isEmpty && create}
+      action={
+        !isEmpty && (
+          <>
+            {shown.length > 0 && (
+              <TableDownload
+                name={`tollgate-keys-${account.account}`}
+                rows={shown}
+                columns={() => import('./key-csv.ts')}
+              />
+            )}
+            {create}
+          </>
+        )
+      }
       filters={
         data !== undefined &&
         !isEmpty && (

@@ -1,6 +1,6 @@
 /** Holds the shape of the tree of limits, folded and filtered. */
 import { describe, expect, test } from 'bun:test';
-import { type LimitNode, maySet, rulesOf, treeRows } from './limit-tree.ts';
+import { allShown, type LimitNode, maySet, rulesOf, treeRows } from './limit-tree.ts';
 
 const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 function node(
@@ -70,4 +70,17 @@ test('who is restricted to workspaces sets limits of those and their keys; only 
   expect(kinds.filter((kind) => maySet(kind, { ...admin, workspaces: ['red'] }))).toEqual(['workspace', 'key']);
   expect(maySet('model', { ...admin, may: () => true })).toBe(true);
   expect(kinds.some((kind) => maySet(kind, { ...admin, may: () => false }))).toBe(false);
+});
+
+test('a file has what the tables have, by the filter, folded away or not', () => {
+  const ids = (filter: { q: string; ruledOnly: boolean }) =>
+    allShown(NODES, filter).map(({ subject }) => `${subject.kind} ${subject.id}`);
+  expect(ids({ q: '', ruledOnly: false })).toHaveLength(NODES.length);
+  expect(ids({ q: 'k2', ruledOnly: false })).toEqual([
+    'account default',
+    'workspace tests',
+    'key k2',
+    'end_user u1',
+    'model default',
+  ]);
 });

@@ -64,6 +64,12 @@ export function rulesOf(nodes: readonly LimitNode[], kind: 'end_user' | 'model')
   return nodes.filter(({ subject }) => subject.kind === kind);
 }
 
+/** Every rule of the page's tables, folded away or not. */
+export function allShown(nodes: readonly LimitNode[], filter: Omit<TreeFilter, 'closed'>): readonly LimitNode[] {
+  const tree = treeRows(nodes, { ...filter, closed: new Set() }).map(({ node }) => node);
+  return [...tree, ...rulesOf(nodes, 'end_user'), ...rulesOf(nodes, 'model')];
+}
+
 function hasRule({ caps }: LimitNode): boolean {
   return [caps.rpm, caps.tpm, caps.concurrency, caps.budget_usd].some((cap) => cap !== null);
 }

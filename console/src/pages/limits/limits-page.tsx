@@ -1,6 +1,7 @@
 /** Owns the page of limits: every rule with what it has left now, and a simulator. */
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -13,7 +14,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { CapsSheet } from './caps-sheet.tsx';
 import { RULE_COLUMNS, treeColumns } from './limit-columns.tsx';
-import { type LimitNode, maySet, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
+import { allShown, type LimitNode, maySet, rulesOf, subjectKey, treeRows } from './limit-tree.ts';
 import { Simulator } from './simulator.tsx';
 
 /** How often the gauges are read. */
@@ -38,7 +39,8 @@ export default function LimitsPage() {
     [closed],
   );
   const nodes = data?.nodes ?? [];
-  const rows = treeRows(nodes, { q: filters.q ?? '', ruledOnly: filters.only === 'ruled', closed });
+  const filter = { q: filters.q ?? '', ruledOnly: filters.only === 'ruled' };
+  const rows = treeRows(nodes, { ...filter, closed });
   const keys = nodes.filter(({ subject }) => subject.kind === 'key');
   const open = nodes.find(({ subject }) => subjectKey(subject) === filters.open);
   const added = filters.add === 'end_user' || filters.add === 'model' ? filters.add : null;
@@ -48,6 +50,15 @@ export default function LimitsPage() {
     <Page
       title="Limits"
       lead="What binds a call: the rules of its key, of its workspace and of the account, each with what is left of it at this moment."
+      action={
+        data !== undefined && (
+          <TableDownload
+            name={`tollgate-limits-${account.account}`}
+            rows={allShown(nodes, filter)}
+            columns={() => import('./limit-csv.ts')}
+          />
+        )
+      }
       filters={
         data !== undefined && (
           <>

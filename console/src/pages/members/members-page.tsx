@@ -1,5 +1,6 @@
 /** Owns the page of the people of an account: members and invitations. */
 import { useState } from 'react';
+import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -28,7 +29,18 @@ export default function MembersPage() {
     <Page
       title="Members"
       lead={`Who may open ${account.workspaces?.join(' or ') ?? account.account}, and what each may do. Programs need no membership: they call with a key.`}
-      action={isAlone || isNobody ? undefined : invite}
+      action={
+        <>
+          {people.data !== undefined && !isNobody && (
+            <TableDownload
+              name={`tollgate-members-${account.account}`}
+              rows={people.data.members}
+              columns={() => import('./member-csv.ts')}
+            />
+          )}
+          {!isAlone && !isNobody && invite}
+        </>
+      }
     >
       {people.error !== null && <ErrorNote error={people.error} onRetry={() => void people.refetch()} />}
       {people.data === undefined && people.error === null && <SkeletonRows rows={4} />}

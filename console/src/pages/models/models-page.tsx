@@ -1,6 +1,7 @@
 /** Owns the models page: what can be called, at what price, by how many keys; one of them at the right. */
 
 import { Search } from 'lucide-react';
+import { TableDownload } from '../../csv/table-download.tsx';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
@@ -131,6 +132,15 @@ export default function ModelsPage() {
     <Page
       title="Models"
       lead="What can be called here, who answers, at what price, and how many keys of this account may."
+      action={
+        found.length > 0 && (
+          <TableDownload
+            name={`tollgate-models-${account.account}`}
+            rows={found}
+            columns={() => import('./model-csv.ts')}
+          />
+        )
+      }
       filters={
         <>
           <div className="relative w-full sm:w-80">

@@ -1,6 +1,7 @@
 /** Owns the page of workspaces: the table, and the sheet of one. */
 
 import { Plus } from 'lucide-react';
+import { TableDownload } from '../../csv/table-download.tsx';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -104,11 +105,20 @@ export default function WorkspacesPage() {
       title="Workspaces"
       lead="Keys that belong together: a team, a product, an environment. The policy of a workspace holds for each of its keys."
       action={
-        mayAdd && (
-          <Button kind="primary" icon={<Plus size={15} />} onClick={() => setFilters({ add: '1' })}>
-            Create workspace
-          </Button>
-        )
+        <>
+          {data !== undefined && (
+            <TableDownload
+              name={`tollgate-workspaces-${account.account}`}
+              rows={data.workspaces}
+              columns={() => import('./workspace-csv.ts')}
+            />
+          )}
+          {mayAdd && (
+            <Button kind="primary" icon={<Plus size={15} />} onClick={() => setFilters({ add: '1' })}>
+              Create workspace
+            </Button>
+          )}
+        </>
       }
     >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}

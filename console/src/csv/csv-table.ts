@@ -1,0 +1,35 @@
+/** Owns a table as comma-separated values, written in the browser as `gateway/src/console-api/csv.ts` writes its own: a test compares. */
+
+export type Cell = string | number | boolean | null;
+
+/** Heads are members of the API, with the unit last: `budget_usd`. */
+export type CsvColumns<Row> = readonly (readonly [head: string, cell: (row: Row) => Cell])[];
+
+export function csvTable<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): string {
+  const lines = [columns.map(([head]) => head), ...rows.map((row) => columns.map(([, cell]) => cell(row)))];
+  return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+/** Begins what spreadsheets take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return '';
+  const text = String(cell);
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** `12300` → `0.0000123`: US dollars, every digit there is and no more. */
+export function usdText(nanoUsd: string | null): string | null {
+  if (nanoUsd === null) return null;
+  const sign = nanoUsd.startsWith('-') ? '-' : '';
+  const digits = nanoUsd.slice(sign.length).padStart(10, '0');
+  const fraction = digits.slice(-9).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, -9)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+export function listText(names: readonly string[] | null): string | null {
+  return names?.join(', ') ?? null;
+}

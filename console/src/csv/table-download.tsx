@@ -1,0 +1,35 @@
+/** Owns the button that saves a page's table as a file, made of the rows that the page has. */
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { toast } from '../ui/toasts.tsx';
+import type { CsvColumns } from './csv-table.ts';
+
+interface TableDownloadProps<Row> {
+  /** Of the file, without its ending. */
+  readonly name: string;
+  /** As they are filtered. */
+  readonly rows: readonly Row[];
+  /** Fetched when it is pressed. */
+  readonly columns: () => Promise<{ readonly default: CsvColumns<Row> }>;
+}
+
+export function TableDownload<Row>({ name, rows, columns }: TableDownloadProps<Row>) {
+  const [isBusy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    try {
+      const [{ saveTable }, loaded] = await Promise.all([import('./save-table.ts'), columns()]);
+      saveTable(name, loaded.default, rows);
+    } catch {
+      toast({ text: 'The file could not be made: the gateway cannot be reached. Try again.', tone: 'bad' });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button icon={<Download size={14} aria-hidden="true" />} busy={isBusy} onClick={() => void save()}>
+      CSV
+    </Button>
+  );
+}

@@ -1,0 +1,18 @@
+/** Owns the columns of the file of accounts. */
+import { type CsvColumns, usdText } from '../../csv/csv-table.ts';
+import type { Account } from './account.ts';
+
+const COLUMNS: CsvColumns<Account> = [
+  ['id', ({ id }) => id],
+  ['name', ({ name }) => name],
+  ['mode', ({ mode }) => mode],
+  ...(['balance', 'held', 'charged', 'absorbed', 'topped_up'] as const).map((sum): CsvColumns<Account>[number] => [
+    `${sum}_usd`,
+    (account) => usdText(account[`${sum}_nano_usd`]),
+  ]),
+  ['mark_up_percent', ({ mark_up_percent }) => mark_up_percent],
+  ['time_zone', ({ time_zone }) => time_zone],
+  ['created_at', ({ created_at }) => created_at],
+];
+
+export default COLUMNS;

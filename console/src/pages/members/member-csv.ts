@@ -1,0 +1,16 @@
+/** Owns the columns of the file of members. */
+import { type CsvColumns, listText } from '../../csv/csv-table.ts';
+import type { Member } from './role-words.ts';
+
+const COLUMNS: CsvColumns<Member> = [
+  ['person', ({ person }) => person],
+  ['name', ({ name }) => name],
+  ['email', ({ email }) => email],
+  ['role', ({ role }) => role],
+  ['workspaces', ({ workspaces }) => listText(workspaces)],
+  ['second_factor', ({ second_factor }) => second_factor],
+  ['joined_at', ({ joined_at }) => joined_at],
+  ['seen_at', ({ seen_at }) => seen_at],
+];
+
+export default COLUMNS;

@@ -1,0 +1,64 @@
+/** Tables as files, made in the browser: what the page shows by its filter, and code for it that comes when it is asked for. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { OWNER } from '../console-api/api-visitor.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { signIn } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+let browser: Browser;
+let seeded: SeededGateway;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  visitor = await newVisitor(browser);
+  await signIn(visitor.page, seeded.gateway.url, OWNER);
+});
+afterAll(async () => {
+  await browser?.close();
+  await seeded?.stop();
+});
+
+/** Presses the button; the name of the file, its lines, and the scripts that were fetched for it. */
+async function save(path: string) {
+  const { page } = visitor;
+  await openPage(page, `${seeded.gateway.url}${path}`);
+  const scripts: string[] = [];
+  page.on('request', (request) => request.resourceType() === 'script' && scripts.push(request.url()));
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV', exact: true }).click(),
+  ]);
+  const text = await Bun.file(await download.path()).text();
+  return { file: download.suggestedFilename(), lines: text.split('\r\n').slice(0, -1), scripts };
+}
+
+describe.skipIf(!HAS_BROWSER)('a file of the table (needs Chromium for Linux on x64)', () => {
+  test.each([
+    ['/app/keys', 'tollgate-keys-default.csv', 'id,name,last4', 'billing-api'],
+    ['/app/models', 'tollgate-models-default.csv', 'name,aliases,targets', 'gpt-5-mini'],
+    ['/app/limits', 'tollgate-limits-default.csv', 'kind,id,name', 'user-7'],
+    ['/app/workspaces', 'tollgate-workspaces-default.csv', 'id,keys,month_usd', 'research'],
+    ['/app/members', 'tollgate-members-default.csv', 'person,name,email', 'ada@example.com'],
+    ['/app/billing', 'tollgate-accounts.csv', 'id,name,mode,balance_usd', 'default'],
+  ])('of %s is %s', async (path, name, heads, word) => {
+    const { file, lines, scripts } = await save(path);
+    expect(file).toBe(name);
+    expect(lines[0]).toStartWith(heads);
+    expect(lines.slice(1).join('\n')).toContain(word);
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(visitor.faults()).toEqual([]);
+  });
+
+  test('has what the filter leaves', async () => {
+    const { lines } = await save('/app/keys?q=billing');
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toContain('billing-api');
+  });
+});
