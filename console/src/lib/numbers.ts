@@ -8,6 +8,11 @@ export function wholeNumber(count: number): string {
   return WHOLE.format(count);
 }
 
+/** `1 call`, `1,234 calls`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${WHOLE.format(count)} ${count === 1 ? one : many}`;
+}
+
 /** `1234567` → `1.2M`; below ten thousand every digit. */
 export function shortNumber(count: number): string {
   return Math.abs(count) < 10_000 ? WHOLE.format(count) : SHORT.format(count);

@@ -1,6 +1,6 @@
 /** Holds caps and gauges in words. */
 import { expect, test } from 'bun:test';
-import { budgetWords, gaugeAmount, gaugeName, rateWords } from './caps-words.ts';
+import { budgetWords, gaugeAmount, gaugeName, rateWords, whoseWords } from './caps-words.ts';
 
 const NONE = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
 
@@ -20,4 +20,10 @@ test('a gauge is named by what it measures, in its own unit', () => {
   expect(gaugeName({ sort: 'tpm', window: null })).toBe('Tokens a minute');
   expect(gaugeAmount('budget', '1230000000')).toBe('$1.23');
   expect(gaugeAmount('rpm', '1200')).toBe('1,200');
+});
+
+test('a rule is of its subject by name, and of this key on its own page', () => {
+  expect(whoseWords({ kind: 'key', id: 'key_1' }, 'key_1')).toBe('this key');
+  expect(whoseWords({ kind: 'key', id: 'key_1' }, null)).toBe('key key_1');
+  expect(whoseWords({ kind: 'workspace', id: 'key_1' }, 'key_1')).toBe('workspace key_1');
 });

@@ -58,6 +58,11 @@ const SUBJECTS: Readonly<Record<Gauge['subject']['kind'], string>> = {
   model: 'model',
 };
 
+/** Whose a rule is: `workspace research`, or `this key` on the page of the key itself. */
+export function whoseWords({ kind, id }: Gauge['subject'], ownKey: string | null): string {
+  return kind === 'key' && id === ownKey ? 'this key' : `${subjectWord(kind)} ${id}`;
+}
+
 export function subjectWord(kind: Gauge['subject']['kind']): string {
   return SUBJECTS[kind];
 }

@@ -3,10 +3,17 @@ import { percentOf } from '../lib/money.ts';
 import { relativeTime } from '../lib/numbers.ts';
 import { useNow } from '../lib/use-now.ts';
 import { classNames } from '../ui/class-names.ts';
-import { type Gauge, gaugeAmount, gaugeName, subjectWord } from './caps-words.ts';
+import { type Gauge, gaugeAmount, gaugeName, whoseWords } from './caps-words.ts';
 
-/** `named`: with what it measures and whose it is above the bar. */
-export function GaugeBar({ gauge, named = false }: { readonly gauge: Gauge; readonly named?: boolean }) {
+interface GaugeBarProps {
+  readonly gauge: Gauge;
+  /** With what it measures and whose it is above the bar. */
+  readonly named?: boolean;
+  /** The key that the page is about. */
+  readonly ownKey?: string | null;
+}
+
+export function GaugeBar({ gauge, named = false, ownKey = null }: GaugeBarProps) {
   const nowMs = useNow();
   const { sort, limit, used, held } = gauge;
   const usedPercent = Math.min(100, percentOf(used, limit));
@@ -14,15 +21,14 @@ export function GaugeBar({ gauge, named = false }: { readonly gauge: Gauge; read
   const full = usedPercent + heldPercent;
   const fill = full >= 100 ? 'bg-red' : full >= 80 ? 'bg-amber' : 'bg-accent';
   const name = gaugeName(gauge);
+  const whose = whoseWords(gauge.subject, ownKey);
   const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} held of ${gaugeAmount(sort, limit)}`;
   return (
     <div className="flex min-w-24 flex-col gap-1" title={`${name}: ${whole}`}>
       {named && (
         <div className="flex items-baseline justify-between gap-3">
           <span className="font-medium">{name}</span>
-          <span className="truncate text-sm text-ink-3">
-            {subjectWord(gauge.subject.kind)} {gauge.subject.id}
-          </span>
+          <span className="truncate text-sm text-ink-3">{whose}</span>
         </div>
       )}
       <div className="figures flex justify-between gap-2 text-sm">
@@ -32,7 +38,7 @@ export function GaugeBar({ gauge, named = false }: { readonly gauge: Gauge; read
       {/* biome-ignore lint/a11y/useSemanticElements: the native meter cannot show what is held beside what is used */}
       <div
         role="meter"
-        aria-label={`${name} of ${subjectWord(gauge.subject.kind)} ${gauge.subject.id}`}
+        aria-label={`${name} of ${whose}`}
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={Math.round(full)}

@@ -33,7 +33,9 @@ export function ProviderPanel({
           <li key={name} className="flex min-h-8 items-center gap-3">
             <span className="min-w-0 flex-1 truncate">{name}</span>
             <span className="figures text-sm text-ink-3">
-              {calls === 0 ? 'no calls' : `${shortNumber(calls)} calls, ${share(errors, calls)} failed`}
+              {calls === 0
+                ? 'no calls'
+                : `${shortNumber(calls)} ${calls === 1 ? 'call' : 'calls'}, ${share(errors, calls)} failed`}
             </span>
             <Badge tone={TONES[state]}>{state}</Badge>
           </li>

@@ -1,7 +1,7 @@
 /** Owns the course of one figure: bars for amounts, a line for times. The pointer or the arrow keys read a column; a press opens its calls. */
 
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { duration, shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { counted, duration, shortNumber } from '../../lib/numbers.ts';
 import { Link } from '../../route/link.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import {
@@ -101,7 +101,7 @@ function words(sums: Sums | null): string {
   return METRICS.map((metric) => {
     const text = figure(sums, metric);
     if (metric === 'requests') return `${text} ${sums.requests === 1 ? 'request' : 'requests'}`;
-    if (metric === 'errors') return `${wholeNumber(sums.errors)} ${sums.errors === 1 ? 'error' : 'errors'}`;
+    if (metric === 'errors') return counted(sums.errors, 'error');
     return metric === 'ttfb' ? (sums.ttfb_p50_ms === null ? null : `first token ${text}`) : text;
   })
     .filter((one) => one !== null)

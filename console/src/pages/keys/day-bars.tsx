@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted } from '../../lib/numbers.ts';
 import { useNavigate } from '../../route/route.ts';
 import { classNames } from '../../ui/class-names.ts';
 import type { KeyPage } from './key.ts';
@@ -33,8 +33,8 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
           <>
             <span className="font-medium">{dayWords(day.day)}</span>
             <span title={exactUsd(day.cost_nano_usd)}>{shortUsd(day.cost_nano_usd)}</span>
-            <span className="text-ink-2">{wholeNumber(day.requests)} calls</span>
-            <span className={day.errors > 0 ? 'text-red' : 'text-ink-3'}>{wholeNumber(day.errors)} errors</span>
+            <span className="text-ink-2">{counted(day.requests, 'call')}</span>
+            <span className={day.errors > 0 ? 'text-red' : 'text-ink-3'}>{counted(day.errors, 'error')}</span>
           </>
         )}
       </p>
@@ -48,7 +48,7 @@ export function DayBars({ days, apiKey }: { readonly days: readonly Day[]; reado
               <button
                 type="button"
                 tabIndex={index === at ? 0 : -1}
-                aria-label={`${dayWords(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${one.requests} calls, ${one.errors} errors. Open in logs`}
+                aria-label={`${dayWords(one.day)}: ${exactUsd(one.cost_nano_usd)}, ${counted(one.requests, 'call')}, ${counted(one.errors, 'error')}. Open in logs`}
                 onPointerEnter={() => setAt(index)}
                 onFocus={() => setAt(index)}
                 onClick={() => navigate({ to: '/app/logs', search: { key: apiKey, from: one.from, to: one.to } })}

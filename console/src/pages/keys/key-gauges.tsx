@@ -21,7 +21,12 @@ export function KeyGauges({ account, apiKey }: { readonly account: string; reado
       {data !== undefined && (
         <Panel className="flex flex-col gap-4 p-4">
           {data.gauges.map((gauge) => (
-            <GaugeBar key={`${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`} gauge={gauge} named />
+            <GaugeBar
+              key={`${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`}
+              gauge={gauge}
+              named
+              ownKey={apiKey}
+            />
           ))}
           {data.gauges.length === 0 && (
             <p className="text-ink-2">No limit holds for it: not of its own, not of its workspace or account.</p>

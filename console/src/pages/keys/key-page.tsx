@@ -2,7 +2,7 @@
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
@@ -174,7 +174,7 @@ function Usage({ data }: { readonly data: KeyPage }) {
       title={`The last ${data.days.length} days`}
       aside={
         <span className="figures text-ink-2">
-          {exactUsd(cost)} · {wholeNumber(requests)} calls
+          {exactUsd(cost)} · {counted(requests, 'call')}
         </span>
       }
     >

@@ -1,6 +1,6 @@
 /** Owns asking before a key ends for good, with what would be stopped. */
 
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted } from '../../lib/numbers.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { SkeletonLine } from '../../ui/skeleton.tsx';
@@ -52,5 +52,5 @@ export function RevokeKey({ account, apiKey, onClose }: RevokeKeyProps) {
 
 function consequence(hourRequests: number): string {
   if (hourRequests === 0) return 'No call in the last hour used this key.';
-  return `${wholeNumber(hourRequests)} ${hourRequests === 1 ? 'call' : 'calls'} in the last hour used this key.`;
+  return `${counted(hourRequests, 'call')} in the last hour used this key.`;
 }

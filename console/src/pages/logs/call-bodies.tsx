@@ -1,7 +1,7 @@
 /** Owns what was said in a call: the conversation, and the bodies as they were. What is not kept or not shown is said plainly. */
 
 import { useState } from 'react';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -95,7 +95,7 @@ function RawBodies({ raw }: { readonly raw: NonNullable<CallDetail['raw']> }) {
           <CodeBlock what="answer body" text={readableText(raw.response)} wraps />
         ) : (
           <>
-            <p className="text-sm text-ink-2">{wholeNumber(events.length)} events, as they were sent.</p>
+            <p className="text-sm text-ink-2">{counted(events.length, 'event')}, as sent.</p>
             <CodeBlock what="events" text={events.join('\n\n')} wraps />
           </>
         ))}

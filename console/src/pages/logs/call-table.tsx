@@ -1,7 +1,7 @@
 /** Owns the table of calls: what each line says, and holding it still while somebody looks. */
 import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { counted, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 import { exactTime } from '../../lib/zone.ts';
 import { Money, When } from '../../ui/amounts.tsx';
 import { Badge, statusTone } from '../../ui/badge.tsx';
@@ -134,7 +134,7 @@ export function CallTable({ calls, waiting, openKey, onOpen, onShowNew, onHold, 
               onShowNew();
             }}
           >
-            {wholeNumber(waiting)} new {waiting === 1 ? 'call' : 'calls'}
+            {counted(waiting, 'new call')}
           </Button>
         )}
       </div>

@@ -4,7 +4,7 @@ import { bucketLabels, type Step } from '../../charts/bucket-labels.ts';
 import { ColumnChart } from '../../charts/column-chart.tsx';
 import type { Series, Span } from '../../charts/stack.ts';
 import { rangeText } from '../../filters/time-range.ts';
-import { shortNumber, wholeNumber } from '../../lib/numbers.ts';
+import { counted, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useZone } from '../../lib/zone.ts';
 import { Button } from '../../ui/button.tsx';
@@ -42,9 +42,8 @@ export function LogHistogram({ histogram }: { readonly histogram: Histogram }) {
       <div className="flex min-h-8 flex-wrap items-center justify-between gap-2">
         {times === null ? (
           <p className="text-ink-2">
-            <span className="figures font-medium text-ink">{wholeNumber(all)}</span> calls,{' '}
-            <span className={errors > 0 ? 'figures font-medium text-red' : 'figures'}>{wholeNumber(errors)}</span> of
-            them errors
+            <span className="figures font-medium text-ink">{counted(all, 'call')}</span>,{' '}
+            <span className={errors > 0 ? 'figures font-medium text-red' : 'figures'}>{counted(errors, 'error')}</span>
           </p>
         ) : (
           <p role="status" className="flex flex-wrap items-center gap-2">

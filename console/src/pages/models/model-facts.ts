@@ -1,6 +1,6 @@
 /** Owns how a model's facts and prices are said in a table. */
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted, wholeNumber } from '../../lib/numbers.ts';
 
 export type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
 export type PriceView = ModelView['prices'][number];
@@ -79,6 +79,6 @@ export function findModels(models: readonly ModelView[], text: string): readonly
 
 /** `308 models`, or of a filter `12 of 308 models`. */
 export function foundText(found: number, all: number): string {
-  const models = `${wholeNumber(all)} ${all === 1 ? 'model' : 'models'}`;
+  const models = counted(all, 'model');
   return found === all ? models : `${wholeNumber(found)} of ${models}`;
 }

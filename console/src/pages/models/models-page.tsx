@@ -2,7 +2,7 @@
 
 import { Search } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted, wholeNumber } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -184,7 +184,7 @@ export default function ModelsPage() {
           title="No such model"
           action={
             <Button kind="primary" onClick={() => change({ q: undefined })}>
-              Show all {data.models.length} models
+              Show all {counted(data.models.length, 'model')}
             </Button>
           }
         >

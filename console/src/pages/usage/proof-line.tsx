@@ -3,7 +3,7 @@ import { ScaleIcon } from 'lucide-react';
 import { useState } from 'react';
 import { rangeText, type TimeRange } from '../../filters/time-range.ts';
 import { exactUsd } from '../../lib/money.ts';
-import { wholeNumber } from '../../lib/numbers.ts';
+import { counted } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { exactTime, useZone } from '../../lib/zone.ts';
@@ -47,11 +47,11 @@ function Proof({ range, onClose }: { readonly range: TimeRange; readonly onClose
           <dl className="grid grid-cols-[1fr_max-content] gap-x-6 gap-y-1.5">
             <Figure name="Usage, as shown on this page" value={exactUsd(proof.data.usage_nano_usd)} />
             <Figure
-              name={`Records of ${wholeNumber(proof.data.calls)} calls`}
+              name={`Records of ${counted(proof.data.calls, 'call')}`}
               value={exactUsd(proof.data.records_nano_usd)}
             />
             <Figure
-              name={`Ledger, ${wholeNumber(proof.data.entries)} entries in their chain`}
+              name={`Ledger, ${counted(proof.data.entries, 'entry', 'entries')} in their chain`}
               value={exactUsd(proof.data.ledger_nano_usd)}
             />
           </dl>

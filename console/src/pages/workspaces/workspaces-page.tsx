@@ -2,6 +2,7 @@
 
 import { Plus } from 'lucide-react';
 import { TableDownload } from '../../csv/table-download.tsx';
+import { counted } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -31,7 +32,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
         to="/app/keys"
         search={{ workspace: id }}
         onClick={(event) => event.stopPropagation()}
-        aria-label={`${keys} keys of ${id}`}
+        aria-label={`${counted(keys, 'key')} of ${id}`}
         className="text-accent underline underline-offset-2"
       >
         {keys}
