@@ -25,7 +25,7 @@ export function Page({ title, lead, hasTimes = false, action, filters, children 
           <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
           {(lead || hasTimes) && (
             <p className="max-w-[72ch] text-ink-2">
-              {lead} {hasTimes && <span className="text-ink-3">Times in {zone}.</span>}
+              {lead} {hasTimes && <span className="inline-block text-ink-3">Times in {zone}.</span>}
             </p>
           )}
         </div>
