@@ -40,7 +40,7 @@ describe.skipIf(!HAS_BROWSER)('an address (needs Chromium for Linux on x64)', ()
     await page.waitForURL(/account=default/);
     expect(await here()).toBe('/app/keys?account=default&status=all');
     const links = page.getByRole('navigation').getByRole('link');
-    const hrefs = await links.evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
+    const hrefs = await Promise.all((await links.all()).map(async (link) => (await link.getAttribute('href')) ?? ''));
     expect(hrefs.length).toBeGreaterThan(5);
     expect(hrefs.filter((href) => !href.endsWith('?account=default'))).toEqual([]);
     await page.goBack();
