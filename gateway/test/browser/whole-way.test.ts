@@ -204,7 +204,7 @@ describe.skipIf(!HAS_BROWSER)('the whole way (needs Chromium for Linux on x64)',
       .getByRole('row', { name: /default/ })
       .first()
       .click();
-    await theirs.getByText('You may read limits here, not set them.').waitFor();
+    await theirs.getByText('You may read these limits, not set them.').waitFor();
     expect(await theirs.getByRole('button', { name: 'Save limits' }).count()).toBe(0);
     await theirs.goto(at('/app/workspaces'));
     await theirs.getByRole('table').waitFor();
