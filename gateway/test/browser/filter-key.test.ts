@@ -2,11 +2,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
 import { signIn } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+/** A sample of `npm test` has enough of the browser in other suites. */
+const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -15,7 +19,7 @@ let seeded: SeededGateway;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  if (!HAS_BROWSER) return;
+  if (!RUNS) return;
   [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
   visitor = await newVisitor(browser);
   await signIn(visitor.page, seeded.gateway.url, OWNER);
@@ -33,7 +37,7 @@ const isListed = async () => {
   return (await sheet.getByText('Filter', { exact: true }).count()) === 1;
 };
 
-describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () => {
+describe.skipIf(!RUNS)('the key / (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
   test.each([
     ['/app/keys', 'Name, last letters, owner or workspace'],
     ['/app/models', 'Name, provider or capability'],

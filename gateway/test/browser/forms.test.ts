@@ -2,12 +2,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { type ApiVisitor, inviteMember, must, OWNER, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { signedInState } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+/** A sample of `npm test` has enough of the browser in other suites. */
+const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -20,14 +24,14 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!HAS_BROWSER) return;
+  if (!RUNS) return;
   [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
   api = await setUpOwner(gateway);
   admin = (await inviteMember(gateway.url, api, { account: 'default', role: 'admin' })).email;
   key = (await createKey(gateway, { name: 'night run' })).id;
 });
 beforeEach(async () => {
-  if (!HAS_BROWSER) return;
+  if (!RUNS) return;
   await visitor?.leave();
   visitor = await newVisitor(browser, { storageState: await signedInState(browser, gateway.url, OWNER) });
   page = visitor.page;
@@ -52,7 +56,7 @@ async function openEdit(): Promise<void> {
 /** Beside what is open at the right. */
 const pressBeside = () => page.mouse.click(10, 300);
 
-describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => {
+describe.skipIf(!RUNS)('a form (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
   test('sends what was changed in it: what somebody else set meanwhile stays', async () => {
     await openEdit();
     await page.getByLabel('Tokens a minute').fill('9000');

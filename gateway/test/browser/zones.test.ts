@@ -3,11 +3,15 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Browser } from 'playwright-core';
 import { windowAt } from '../../src/admission/window.ts';
 import { must, OWNER } from '../console-api/api-visitor.ts';
+import { EXHAUSTIVE } from '../fault/calls.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+/** A sample of `npm test` has enough of the browser in other suites. */
+const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -19,7 +23,7 @@ let seeded: SeededGateway;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  if (!HAS_BROWSER) return;
+  if (!RUNS) return;
   [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
   await must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone: ZONE } }));
   const storageState = await signedInState(browser, seeded.gateway.url, OWNER);
@@ -32,7 +36,7 @@ afterAll(async () => {
 
 const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);
 
-describe.skipIf(!HAS_BROWSER)('the zone of the account (needs Chromium for Linux on x64)', () => {
+describe.skipIf(!RUNS)('the zone of the account (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
   test.each([
     ['/app/billing', 'Statement CSV'],
     ['/app/audit', 'Audit CSV'],
