@@ -79,6 +79,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     const masterKey = loadMasterKey(dataDir);
     const store = await openStore({
       dataDir,
+      bindMasterKey: masterKey.bind,
       onWritableChange: (failure) =>
         failure === null
           ? log.warn('call records can be written again')

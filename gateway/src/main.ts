@@ -10,6 +10,7 @@ import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
 import { register as registerConnect } from './cli/connect.ts';
 import { register as registerKeys } from './cli/keys.ts';
 import { register as registerLimits } from './cli/limits.ts';
+import { register as registerReplaceMasterKey } from './cli/replace-master-key.ts';
 import { register as registerResetPassword } from './cli/reset-password.ts';
 import { register as registerServe } from './cli/serve.ts';
 import { register as registerSetupLink } from './cli/setup-link.ts';
@@ -40,6 +41,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerBackup,
     registerSetupLink,
     registerResetPassword,
+    registerReplaceMasterKey,
     registerCheck,
     registerConnect,
   ]) {

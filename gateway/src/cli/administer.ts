@@ -85,9 +85,9 @@ function unheard(fault: unknown): ControlAnswer {
 }
 
 async function runHere(environment: CliEnvironment, name: string, given: object): Promise<ControlAnswer> {
-  const { key, warnings } = loadMasterKey(environment.dataDir);
+  const { key, warnings, bind } = loadMasterKey(environment.dataDir);
   for (const warning of warnings) environment.stderr(`${warning}\n`);
-  const store = await openStore({ dataDir: environment.dataDir });
+  const store = await openStore({ dataDir: environment.dataDir, bindMasterKey: bind });
   try {
     const directory = await loadKeyDirectory(store.policies, key);
     const limits = createLimitRules(await store.policies.readLimitRules());

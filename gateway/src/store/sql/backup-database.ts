@@ -1,6 +1,7 @@
 /** Owns copying a database into a file of its own, in one consistent state, beside whoever writes to it. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncToDisk } from '../../lib/sync-to-disk.ts';
 import { openReadConnection } from './connection.ts';
 import { requireCurrentSchema } from './migrate.ts';
 import type { Migration } from './migration.ts';
@@ -68,13 +69,4 @@ function refuseExisting(to: string): void {
 
 function removeDatabase(path: string): void {
   for (const companion of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${companion}`, { force: true });
-}
-
-function syncToDisk(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -37,10 +37,13 @@ import { createUnkeptEnds } from './unkept-ends.ts';
 import { type FoldingPace, startFolding } from './usage/start-folding.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 import { startWriter, type Writer } from './writer.ts';
+import type { WriteStatement } from './writer-messages.ts';
 
 export interface StoreOptions {
   /** The data folder, made by `prepareDataFolder`. Whoever opens its store for writing holds its lock. */
   readonly dataDir: string;
+  /** Run once the tables are there, before anything else is kept: the check value of a new master key. */
+  readonly bindMasterKey?: WriteStatement | null;
   /** The database's largest size in bytes, at which the store acts as on a full disk. Default: none. */
   readonly databaseBytesMax?: number;
   /** Told when writing begins to fail (with the reason), and when it works again (null). */
@@ -119,6 +122,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     program: options.writerProgram ?? WRITER_PROGRAM,
   });
+  if (options.bindMasterKey != null) await writeFirst(writer, options.bindMasterKey);
   const ends = createUnkeptEnds((call_id) => writer.keep(keepAbandonment(call_id)));
   const { reading, spool: opened } = await openBeside(writer, path, options, (failure) => {
     if (failure === null) ends.endAll();
@@ -170,6 +174,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await opened.close();
     },
   };
+}
+
+async function writeFirst(writer: Writer, statement: WriteStatement): Promise<void> {
+  try {
+    await writer.write([statement]);
+  } catch (fault) {
+    await writer.close();
+    throw fault;
+  }
 }
 
 /** Where it fails, the writer's thread must not be left running. */
