@@ -25,6 +25,8 @@ test('dropped members are named, in ASCII, and counted where there are too many 
   expect(headerOf()).toBeNull();
   call.dropped = ['seed', 'größe'];
   expect(headerOf()).toBe('seed,gr%C3%B6%C3%9Fe');
+  call.dropped = ['tools.0.strict', 'messages[].tool_calls[]."x"', 'a,b%\r\n\ud800'];
+  expect(headerOf()).toBe('tools.0.strict,messages[].tool_calls[]."x",a%2Cb%25%0D%0A%EF%BF%BD');
   call.dropped = Array.from({ length: 1_000 }, (_, at) => `member_${at}`);
   expect(headerOf()).toMatch(/^member_0,.*,member_100,.*,and \d+ more$/);
   const named = headerOf()?.split(',') ?? [];

@@ -39,11 +39,19 @@ function routeHeaders(call: Call): Record<string, string> {
 /** Clients bound the bytes of a reply's head; a caller can name any number of members that nobody knows. */
 const DROPPED_CHARS_MAX = 2_000;
 
+/**
+ * The path of a member as it is, for people to read: `tools.0.strict`, `messages[].name`. Only what a header cannot hold, and the
+ * comma that separates the names, is percent-encoded.
+ */
+function memberText(path: string): string {
+  return path.toWellFormed().replace(/[^!-~]+|[%,]/gu, encodeURIComponent);
+}
+
 /** Names with commas between them; where they are too many, how many more there are. */
 function droppedText(dropped: readonly string[]): string {
   let text = '';
   for (const [index, name] of dropped.entries()) {
-    const next = `${text}${text === '' ? '' : ','}${headerText(name)}`;
+    const next = `${text}${text === '' ? '' : ','}${memberText(name)}`;
     if (next.length > DROPPED_CHARS_MAX) return `${text},and ${dropped.length - index} more`;
     text = next;
   }

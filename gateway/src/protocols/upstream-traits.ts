@@ -61,6 +61,8 @@ export interface ChatTraits {
 export interface MessagesTraits {
   /** Takes `temperature`, `top_p`, `top_k`. */
   readonly sampling: boolean;
+  /** Takes `temperature` and `top_p` together. */
+  readonly samplingPair: boolean;
   /** Values of `thinking.type` that it takes; `enabled` is the one with a budget; null: unknown. */
   readonly thinking: readonly string[] | null;
   /** Values of `output_config.effort`; empty: the member is refused; null: unknown. */

@@ -21,6 +21,7 @@ export interface ModelFacts {
 /** Of a messages host whose model nobody knows: all may be sent, but for turns that only newer models take. */
 const UNKNOWN_GATES: MessagesTraits = {
   sampling: true,
+  samplingPair: true,
   thinking: null,
   effort: null,
   effortMaxWhenDisabled: null,
@@ -49,7 +50,14 @@ export function traitsOf({ provider, model }: ServedTarget, facts: ModelFacts | 
       reasoning: listed(facts?.capabilities, 'reasoning'),
     },
     chat: chatTraitsOf(provider.kind === 'openai', quirks, model, reasons),
-    messages: { ...UNKNOWN_GATES, ...facts?.gates, firstParty: isFirstParty(provider) },
+    messages: {
+      ...UNKNOWN_GATES,
+      ...facts?.gates,
+      // The families whose gates are known begin with Claude 4.1, the first that refuses the two together:
+      // https://github.com/open-webui/pipelines/pull/546 (2025-08-08), for 4.6 https://github.com/Vali-98/ChatterUI/issues/564.
+      samplingPair: (facts?.gates ?? null) === null,
+      firstParty: isFirstParty(provider),
+    },
   };
 }
 

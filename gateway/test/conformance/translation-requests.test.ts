@@ -130,7 +130,8 @@ describe.skipIf(exchanges === null)(`recorded requests in both formats ${RECORDI
     }
     expect(Object.fromEntries([...drops].sort())).toEqual({
       'chat to chat: cache_control': 1,
-      'chat to chat: tools[].strict': 1,
+      'chat to chat: tools.0.strict': 1,
+      'chat to chat: tools.1.strict': 1,
       'chat to messages: frequency_penalty': 1,
       'chat to messages: image_url.detail': 1,
       'chat to messages: messages.name': 2,

@@ -90,6 +90,7 @@ export function takesAll(model: string): UpstreamTraits {
     },
     messages: {
       sampling: true,
+      samplingPair: true,
       thinking: ['adaptive', 'enabled', 'between_tools', 'disabled'],
       effort: ['low', 'medium', 'high', 'xhigh', 'max'],
       effortMaxWhenDisabled: null,

@@ -58,8 +58,26 @@ describe('what cannot be carried', () => {
       dropped: 'store,prompt_cache_key,frequency_penalty',
     },
     { side: 'chat', model: MODELS.sonnet46, members: { temperature: 1.5 }, dropped: 'temperature' },
+    { side: 'chat', model: MODELS.sonnet45, members: { temperature: 0.2, top_p: 0.5 }, dropped: 'top_p' },
     { side: 'chat', model: MODELS.opus55, members: { temperature: 0.2, top_p: 0.5 }, dropped: 'temperature,top_p' },
     { side: 'chat', model: MODELS.sonnet46, members: { 'ganz neu ü': 1 }, dropped: 'ganz%20neu%20%C3%BC' },
+    {
+      side: 'chat',
+      model: MODELS.sonnet46,
+      members: {
+        messages: [
+          { role: 'user', content: 'Count.' },
+          { role: 'assistant', content: 'One, two, ' },
+        ],
+      },
+      dropped: 'messages[].content',
+    },
+    {
+      side: 'messages',
+      model: MODELS.house,
+      members: { tools: [{ name: 'look', input_schema: { type: 'object' }, strict: true }] },
+      dropped: 'tools.0.strict',
+    },
     { side: 'messages', model: MODELS.house, members: { inference_geo: 'eu' }, dropped: 'inference_geo' },
     {
       side: 'messages',
@@ -100,6 +118,34 @@ describe('what cannot be carried', () => {
     expect(status).toBe(0);
     const { key } = JSON.parse(stdout) as MadeKey;
     await expectUnsent(await postFar({ url: pair.gateway.url, key }, 'chat', { seed: 7 }), 'chat', 'seed', 'seed');
+  });
+});
+
+describe('reasoning asked for by an extension of a chat body reaches Claude', () => {
+  test.each([
+    [MODELS.sonnet46, { reasoning: { effort: 'high' } }, { type: 'adaptive' }, { effort: 'high' }],
+    [MODELS.sonnet46, { reasoning: { max_tokens: 2000 } }, { type: 'enabled', budget_tokens: 2000 }, undefined],
+    [MODELS.sonnet45, { reasoning: { enabled: true } }, { type: 'enabled', budget_tokens: 8192 }, undefined],
+    [MODELS.sonnet46, { reasoning: { enabled: false } }, { type: 'disabled' }, undefined],
+    [
+      MODELS.sonnet45,
+      { thinking: { type: 'enabled', budget_tokens: 4000 } },
+      { type: 'enabled', budget_tokens: 4000 },
+      undefined,
+    ],
+    [MODELS.sonnet46, { thinking: { type: 'disabled' } }, { type: 'disabled' }, undefined],
+  ] as const)('%s: %j', async (model, members, thinking, output_config) => {
+    for (const stream of [false, true]) {
+      const response = await post(
+        strictly(),
+        'chat',
+        bodyFor('chat', model, { ...members, max_tokens: 20_000, stream }),
+      );
+      expect([response.status, droppedOf(response)]).toEqual([200, null]);
+      await response.text();
+      const sent = lastSent(pair, model);
+      expect([sent.thinking, sent.output_config]).toEqual([thinking, output_config]);
+    }
   });
 });
 

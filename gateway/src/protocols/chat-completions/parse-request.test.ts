@@ -67,7 +67,12 @@ const SHOWS: Readonly<Record<Feature, (request: GenerationRequest) => unknown>> 
   web_search: ({ web_search }) => web_search,
 };
 
-const EXTENSIONS: Readonly<Record<string, unknown>> = { top_k: 40, cache_control: { type: 'ephemeral' } };
+const EXTENSIONS: Readonly<Record<string, unknown>> = {
+  top_k: 40,
+  cache_control: { type: 'ephemeral' },
+  reasoning: { effort: 'high' },
+  thinking: { type: 'enabled', budget_tokens: 2000 },
+};
 const BY_NAME = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
 
 test('each member of the format has exactly one row', () => {
@@ -154,7 +159,7 @@ test('unknown members are dropped and named, however they nest', () => {
     min_p: 0.1,
     repetition_penalty: 1.1,
     chat_template_kwargs: { a: 1 },
-    thinking: { type: 'enabled' },
+    thinking_budget: 100,
     enable_thinking: false,
     absent: null,
     messages: [
@@ -163,7 +168,7 @@ test('unknown members are dropped and named, however they nest', () => {
     ],
   });
   expect(dropped).toEqual([
-    ...['min_p', 'repetition_penalty', 'chat_template_kwargs', 'thinking', 'enable_thinking'],
+    ...['min_p', 'repetition_penalty', 'chat_template_kwargs', 'thinking_budget', 'enable_thinking'],
     ...['messages[].mood', 'messages[].content[].extra'],
   ]);
 });
@@ -176,28 +181,6 @@ test('moderation is refused where it must block and dropped where it only scores
 
 test('modalities of another shape do not pass as text', () => {
   expect(refusalOf(() => parse({ modalities: 'audio' })).param).toBe('modalities');
-});
-
-describe('reasoning_effort', () => {
-  test.each(['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const)('%s is an effort', (effort) => {
-    expect(parse({ reasoning_effort: effort }).request.reasoning).toEqual({
-      mode: null,
-      budgetTokens: null,
-      effort,
-      display: null,
-    });
-  });
-
-  test('none turns reasoning off', () => {
-    expect(parse({ reasoning_effort: 'none' }).request.reasoning?.mode).toBe('off');
-    expect(parse({ reasoning_effort: 'default' }).request.reasoning).toBeNull();
-  });
-
-  test('another word is refused with the words that are known', () => {
-    expect(refusalOf(() => parse({ reasoning_effort: 'huge' })).message).toBe(
-      'reasoning_effort: found "huge"; expected one of none, minimal, low, medium, high, xhigh, max',
-    );
-  });
 });
 
 describe('response_format', () => {

@@ -5,17 +5,11 @@ import { checkBoolean } from '../check-member.ts';
 import type { TranslationNotes } from '../translation-notes.ts';
 import { judgeMembers } from './judge-members.ts';
 import { parseCacheMark } from './parse-cache-mark.ts';
+import { parseReasoningOptions } from './parse-reasoning-options.ts';
 import { parseToolChoice } from './parse-tool-choice.ts';
 import { parseTools } from './parse-tools.ts';
 import { parseTurns } from './parse-turns.ts';
-import {
-  checkStreamOptions,
-  parseEndUser,
-  parseOutputFormat,
-  parseReasoningEffort,
-  parseStop,
-  parseWebSearch,
-} from './parse-wishes.ts';
+import { checkStreamOptions, parseEndUser, parseOutputFormat, parseStop, parseWebSearch } from './parse-wishes.ts';
 import {
   given,
   type RequestReading,
@@ -52,7 +46,7 @@ export function parseRequest(outline: JsonOutline, notes: TranslationNotes): Gen
     frequency_penalty: readNumberFeature(root, 'frequency_penalty', PENALTY, reading),
     presence_penalty: readNumberFeature(root, 'presence_penalty', PENALTY, reading),
     seed: readIntegerFeature(root, 'seed', 'seed', Number.MIN_SAFE_INTEGER, reading),
-    reasoning: parseReasoningEffort(root, reading),
+    reasoning: parseReasoningOptions(root, reading),
     output_format: parseOutputFormat(root, reading),
     verbosity: readTextFeature(root, 'verbosity', 'verbosity', reading),
     end_user: parseEndUser(root, reading),

@@ -51,7 +51,7 @@ function parseTool(node: JsonNode, path: string, reading: RequestReading): Tool 
       native: { origin: 'chat', json: jsonText(tool) },
     };
   }
-  dropUnknown(tool, TOOL_MEMBERS, 'tools[]', reading);
+  dropUnknown(tool, TOOL_MEMBERS, path, reading);
   if (type === 'custom') return parseCustom(given(tool, 'custom'), `${path}.custom`, reading);
   const mark = parseCacheMark(tool, path, reading);
   const parsed = parseFunction(given(tool, 'function'), `${path}.function`, reading);
@@ -64,7 +64,7 @@ function parseFunction(
   reading: RequestReading,
 ): Extract<Tool, { kind: 'function' }> {
   const named = readObject(node, path, 'an object with name, description and parameters');
-  dropUnknown(named, FUNCTION_MEMBERS, 'tools[].function', reading);
+  dropUnknown(named, FUNCTION_MEMBERS, path, reading);
   const parameters = given(named, 'parameters');
   if (parameters !== undefined) readObject(parameters, `${path}.parameters`, 'a JSON Schema (an object)');
   return {
@@ -79,7 +79,7 @@ function parseFunction(
 
 function parseCustom(node: JsonNode | undefined, path: string, reading: RequestReading): Tool {
   const custom = readObject(node, path, 'an object with a name');
-  dropUnknown(custom, CUSTOM_MEMBERS, 'tools[].custom', reading);
+  dropUnknown(custom, CUSTOM_MEMBERS, path, reading);
   return {
     kind: 'custom',
     name: readName(given(custom, 'name'), `${path}.name`, TOOL_NAME),

@@ -1,5 +1,5 @@
-/** Owns reading what is asked of the answer beside its tools: its form, how much thought, where it stops, whether it may search. */
-import { EFFORT_ORDER, type OutputFormat, type ReasoningWish, type WebSearchWish } from '../../generation/request.ts';
+/** Owns reading what is asked of the answer beside its tools: its form, where it stops, whether it may search. */
+import type { OutputFormat, WebSearchWish } from '../../generation/request.ts';
 import { type JsonNode, jsonText, stringValue } from '../../wire/json-node.ts';
 import { refuse } from '../check-member.ts';
 import { refuseMember } from '../translation-notes.ts';
@@ -49,23 +49,6 @@ function parseJsonSchema(format: JsonNode, reading: RequestReading): OutputForma
     // The format's own default (wire reference A.2), said aloud because other formats have another.
     strict: readOptionalBoolean(holder, 'strict', `${path}.strict`) ?? false,
   };
-}
-
-export function parseReasoningEffort(root: JsonNode, reading: RequestReading): ReasoningWish | null {
-  const word = readOptionalText(root, 'reasoning_effort', 'reasoning_effort');
-  // Groq's word for leaving it to the model (recorded in 2025).
-  if (word === null || word === 'default') return null;
-  reading.named.reasoning = 'reasoning_effort';
-  if (word === 'none') return { mode: 'off', budgetTokens: null, effort: null, display: null };
-  const effort = EFFORT_ORDER.find((known) => known === word);
-  if (effort === undefined) {
-    throw refuse(
-      'reasoning_effort',
-      given(root, 'reasoning_effort') ?? null,
-      `one of none, ${EFFORT_ORDER.join(', ')}`,
-    );
-  }
-  return { mode: null, budgetTokens: null, effort, display: null };
 }
 
 /** One text or several. */

@@ -52,9 +52,9 @@ describe('strict', () => {
 
   test.each([
     ['asked for, and the schema allows it', STRICT, true, CAPABLE, true, []],
-    ['asked for, but the schema is open', OPEN, true, CAPABLE, undefined, ['tools[].strict']],
-    ['asked for, but there is no schema', null, true, CAPABLE, undefined, ['tools[].strict']],
-    ['asked for, but the host takes it not', STRICT, true, loose, undefined, ['tools[].strict']],
+    ['asked for, but the schema is open', OPEN, true, CAPABLE, undefined, ['tools.0.strict']],
+    ['asked for, but there is no schema', null, true, CAPABLE, undefined, ['tools.0.strict']],
+    ['asked for, but the host takes it not', STRICT, true, loose, undefined, ['tools.0.strict']],
     ['not asked for', STRICT, null, CAPABLE, undefined, []],
     ['refused', STRICT, false, CAPABLE, false, []],
     ['refused, at a host that takes it not', STRICT, false, loose, undefined, []],

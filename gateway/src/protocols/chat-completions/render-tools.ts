@@ -16,8 +16,9 @@ export function renderTools(context: RenderContext): Draft {
   const isFiltered = tool_choice?.kind === 'allowed' && !traits.chat.openaiMembers;
   const tools = isFiltered ? allowedTools(request.tools, tool_choice.names) : request.tools;
   if (tools.length === 0) return refuseChoiceOfNothing(context);
+  const word = callerWord(context, 'tools');
   return {
-    tools: tools.map((tool) => renderTool(tool, context)),
+    tools: tools.map((tool) => renderTool(tool, `${word}.${request.tools.indexOf(tool)}`, context)),
     tool_choice: tool_choice === null ? undefined : renderChoice(tool_choice, isFiltered, context),
     parallel_tool_calls: renderParallel(context),
   };
@@ -37,13 +38,14 @@ function allowedTools(tools: readonly Tool[], names: readonly string[]): Tool[] 
   return tools.filter(({ name }) => name !== null && names.includes(name));
 }
 
-function renderTool(tool: Tool, context: RenderContext): Draft {
+/** `path`: where the caller wrote the tool. */
+function renderTool(tool: Tool, path: string, context: RenderContext): Draft {
   switch (tool.kind) {
     case 'function': {
       dropMark(tool.cache_mark, context);
       const described = { name: upstreamName(tool.name, context), description: tool.description ?? undefined };
       const parameters = tool.parameters === null ? undefined : new RawJson(tool.parameters);
-      return { type: 'function', function: { ...described, parameters, strict: renderStrict(tool, context) } };
+      return { type: 'function', function: { ...described, parameters, strict: renderStrict(tool, path, context) } };
     }
     case 'custom': {
       const described = { name: upstreamName(tool.name, context), description: tool.description ?? undefined };
@@ -61,12 +63,16 @@ function renderTool(tool: Tool, context: RenderContext): Draft {
 }
 
 /** A guarantee that the host cannot give is named, not asked for: it would refuse the request. */
-function renderStrict(tool: Extract<Tool, { kind: 'function' }>, context: RenderContext): boolean | undefined {
+function renderStrict(
+  tool: Extract<Tool, { kind: 'function' }>,
+  path: string,
+  context: RenderContext,
+): boolean | undefined {
   if (tool.strict === null) return undefined;
   const canBe = context.traits.chat.strictSchemas;
   if (!tool.strict) return canBe ? false : undefined;
   if (canBe && tool.parameters !== null && isStrictSchema(tool.parameters)) return true;
-  context.notes.drop('tools[].strict', `${modelWord(context)} cannot promise to keep this schema`);
+  context.notes.drop(`${path}.strict`, `${modelWord(context)} cannot promise to keep this schema`);
   return undefined;
 }
 

@@ -43,6 +43,18 @@ export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'user', becomes: 'end_user', fate: null, note: 'safety_identifier wins where both are set' },
   { member: 'verbosity', becomes: 'verbosity', fate: null, note: '' },
   { member: 'web_search_options', becomes: 'web_search', fate: null, note: '' },
+  {
+    member: 'reasoning',
+    becomes: 'reasoning',
+    fate: null,
+    note: 'an extension (effort, max_tokens, enabled, exclude); reasoning_effort wins where they contradict each other',
+  },
+  {
+    member: 'thinking',
+    becomes: 'reasoning',
+    fate: null,
+    note: 'an extension (type, budget_tokens, display); reasoning_effort and reasoning win where they contradict it',
+  },
   { member: 'top_k', becomes: 'top_k', fate: null, note: 'an extension of many hosts' },
   {
     member: 'cache_control',

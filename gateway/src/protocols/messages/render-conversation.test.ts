@@ -32,6 +32,25 @@ const call = (id: string, written = '{}'): ToolCallPart => ({
   arguments: written,
   cache_mark: null,
 });
+test('the beginning of the answer ends without white space, which Anthropic refuses, and that is named', () => {
+  const trimmed = renderTurns([
+    ['user', 'count'],
+    ['assistant', 'one ', 'two \n'],
+  ]);
+  expect(trimmed.body.messages.at(-1)).toEqual({ role: 'assistant', content: [text('one '), text('two')] });
+  expect(trimmed.dropped).toEqual(['messages[].content']);
+  const kept = renderTurns([
+    ['user', 'count'],
+    ['assistant', 'one '],
+    ['user', 'go on '],
+  ]);
+  expect(kept.body.messages.slice(1)).toEqual([
+    { role: 'assistant', content: [text('one ')] },
+    { role: 'user', content: [text('go on ')] },
+  ]);
+  expect(kept.dropped).toEqual([]);
+});
+
 const result = (call_id: string, ...parts: ToolResultPart['parts']): ToolResultPart => ({
   kind: 'tool_result',
   call_id,

@@ -3,6 +3,7 @@
  * instructions. Source: wire reference C.1.
  */
 import type { GenerationRequest, Turn } from '../../generation/request.ts';
+import { RawJson } from '../../wire/json-writer.ts';
 import type { TranslationNotes } from '../translation-notes.ts';
 import { refuseMember } from '../translation-notes.ts';
 import type { WrittenBlock } from './cache-control.ts';
@@ -30,6 +31,7 @@ export function renderConversation(request: GenerationRequest, context: PartCont
   const messages: Message[] = [];
   for (const turn of turns.slice(leading.length)) addTurn(messages, turn, context);
   requireLastWord(turns, messages);
+  trimPrefill(messages.at(-1), context.notes);
   const last = messages.findLast(({ role }) => role === 'assistant');
   const ordered = orderResults(messages);
   if (ordered[0]?.role !== 'user') ordered.unshift({ role: 'user', content: [{ type: 'text', text: OPENING }] });
@@ -90,6 +92,16 @@ function renderTurn(turn: Turn, role: Message['role'], context: PartContext): Me
 
 function wrap(text: string): WrittenBlock | null {
   return plainText(text) === null ? null : plainText(`<system>${text}</system>`);
+}
+
+/** Anthropic refuses a beginning of the answer that ends with white space. */
+function trimPrefill(last: Message | undefined, notes: TranslationNotes): void {
+  const block = last?.blocks.at(-1);
+  if (last?.role !== 'assistant' || block === undefined || block instanceof RawJson || block.type !== 'text') return;
+  const text = String(block.text);
+  if (text === text.trimEnd()) return;
+  notes.drop('messages[].content', 'the beginning of the answer may not end with white space; it was sent without');
+  last.blocks[last.blocks.length - 1] = { ...block, text: text.trimEnd() };
 }
 
 /**

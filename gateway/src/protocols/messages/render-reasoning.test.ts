@@ -96,15 +96,43 @@ describe('a budget', () => {
     });
   });
 
-  test('does not stand beside a forced tool', () => {
-    const tools = [
-      { kind: 'function', name: 't', description: null, parameters: null, strict: null, cache_mark: null },
-    ] as const;
-    const forced = reason({ effort: 'low' }, BUDGET, { tools, tool_choice: { kind: 'required' } });
-    expect(forced).toEqual({ thinking: { type: 'disabled' }, effort: undefined, dropped: NAMED });
-    expect(reason({ effort: 'low' }, ADAPTIVE, { tools, tool_choice: { kind: 'required' } }).thinking).toEqual({
-      type: 'adaptive',
+  test('of less than the least that Anthropic takes is raised, and named', () => {
+    expect(reason({ mode: 'budget', budgetTokens: 500 }, BUDGET)).toEqual({
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+      effort: undefined,
+      dropped: NAMED,
     });
+  });
+});
+
+describe('a forced tool', () => {
+  const tools = [
+    { kind: 'function', name: 't', description: null, parameters: null, strict: null, cache_mark: null },
+  ] as const;
+  const forced = (model: Partial<MessagesTraits>, effort: ReasoningEffort = 'low') =>
+    reason({ effort }, model, { tools, tool_choice: { kind: 'required' } });
+
+  test('leaves no thinking, by a budget or adaptive, and the wish is named', () => {
+    expect(forced(BUDGET)).toEqual({ thinking: { type: 'disabled' }, effort: undefined, dropped: NAMED });
+    expect(forced({ ...ADAPTIVE, thinking: ['adaptive', 'disabled'] })).toEqual({
+      thinking: { type: 'disabled' },
+      effort: 'low',
+      dropped: NAMED,
+    });
+  });
+
+  test('says nothing of thinking to a model that cannot be told to stop', () => {
+    expect(forced(ADAPTIVE)).toEqual({ thinking: undefined, effort: 'low', dropped: NAMED });
+  });
+
+  test('takes no more effort than goes with disabled thinking', () => {
+    const model = { ...ADAPTIVE, thinking: ['adaptive', 'disabled'], effortMaxWhenDisabled: 'high' };
+    expect(forced(model, 'max').effort).toBe('high');
+  });
+
+  test('that is only allowed leaves the thinking', () => {
+    const { thinking } = reason({ effort: 'low' }, ADAPTIVE, { tools, tool_choice: { kind: 'auto' } });
+    expect(thinking).toEqual({ type: 'adaptive' });
   });
 });
 

@@ -12,7 +12,7 @@ export interface RenderedReasoning {
   readonly thinks: boolean;
 }
 
-/** What else is in the request that a budget of thinking cannot stand beside. */
+/** What else is in the request that thinking cannot stand beside. */
 export interface Surroundings {
   readonly outputTokensMax: number;
   /** The last calls of the history came without the thinking before them. */
@@ -49,13 +49,14 @@ export function renderReasoning(
   const takesEffort = (traits.messages.effort?.length ?? 0) > 0;
   const choice = chooseThinking(wish, traits.messages.thinking, takesEffort);
   if (choice.unmet !== null) notes.drop(member, choice.unmet);
-  const effort = renderEffort(choice, traits, member, notes);
-  const obstacle = choice.type === 'enabled' ? obstacleOf(around) : null;
+  const obstacle = obstacleOf(choice.type, around);
   if (obstacle !== null) {
     notes.drop(member, obstacle);
-    const off = traits.messages.thinking?.includes('disabled') ? { type: 'disabled' } : undefined;
-    return { thinking: off, effort, thinks: false };
+    const type = traits.messages.thinking?.includes('disabled') ? 'disabled' : null;
+    const effort = renderEffort({ ...choice, type }, traits, member, notes);
+    return { thinking: type === null ? undefined : { type }, effort, thinks: false };
   }
+  const effort = renderEffort(choice, traits, member, notes);
   if (choice.type === null) return { thinking: undefined, effort, thinks: false };
   const budget_tokens = choice.type === 'enabled' ? budgetOf(choice, around.outputTokensMax, member, notes) : undefined;
   const thinks = choice.type === 'enabled' || choice.type === 'adaptive';
@@ -63,12 +64,17 @@ export function renderReasoning(
   return { thinking: { type: choice.type, budget_tokens, display }, effort, thinks };
 }
 
-/** Anthropic refuses each of these beside a budget. */
-function obstacleOf({ outputTokensMax, lacksThinking, forcedTool }: Surroundings): string | null {
+/** Anthropic refuses a forced tool beside all thinking, the others beside a budget. */
+function obstacleOf(
+  type: ThinkingChoice['type'],
+  { outputTokensMax, lacksThinking, forcedTool }: Surroundings,
+): string | null {
+  if (type !== 'enabled' && type !== 'adaptive') return null;
+  if (forcedTool) return 'a model that must call a tool does not think before it';
+  if (type === 'adaptive') return null;
   if (outputTokensMax <= BUDGET_TOKENS_MIN)
     return `an answer of at most ${outputTokensMax} tokens leaves no room to think`;
-  if (lacksThinking) return 'the last calls in the history came without the thinking before them';
-  return forcedTool ? 'a model that must call a tool does not think before it' : null;
+  return lacksThinking ? 'the last calls in the history came without the thinking before them' : null;
 }
 
 function budgetOf(choice: ThinkingChoice, outputTokensMax: number, member: string, notes: TranslationNotes): number {
@@ -76,10 +82,12 @@ function budgetOf(choice: ThinkingChoice, outputTokensMax: number, member: strin
     const share = Math.floor((outputTokensMax * BUDGET_PERCENT_MAX) / 100);
     return Math.max(BUDGET_TOKENS_MIN, Math.min(BUDGETS[choice.budgetEffort ?? 'high'], share));
   }
-  const most = outputTokensMax - 1;
-  if (choice.budgetTokens > most)
-    notes.drop(member, `a budget must be below the answer's ${outputTokensMax} tokens; ${most} was sent`);
-  return Math.max(BUDGET_TOKENS_MIN, Math.min(choice.budgetTokens, most));
+  const sent = Math.max(BUDGET_TOKENS_MIN, Math.min(choice.budgetTokens, outputTokensMax - 1));
+  if (sent !== choice.budgetTokens) {
+    const bounds = `from ${BUDGET_TOKENS_MIN} tokens to below the ${outputTokensMax} of the answer`;
+    notes.drop(member, `a budget must be ${bounds}; ${sent} was sent`);
+  }
+  return sent;
 }
 
 /** The effort that the model takes; a lower one than was asked for is named. */

@@ -48,6 +48,32 @@ describe('sampling', () => {
     expect(sampling({ temperature: 1, top_p: 0.9 })).toEqual([undefined, 0.9, undefined, []]);
   });
 
+  test('temperature goes alone to a model that refuses the two together, and top_p is named', () => {
+    const single = withTraits({ samplingPair: false });
+    expect(sampling({ temperature: 0.7, top_p: 0.9 }, single)).toEqual([0.7, undefined, undefined, ['top_p']]);
+    expect(sampling({ temperature: 1.5, top_p: 0.9 }, single)).toEqual([
+      1,
+      undefined,
+      undefined,
+      ['temperature', 'top_p'],
+    ]);
+    expect(sampling({ top_p: 0.9 }, single)).toEqual([undefined, 0.9, undefined, []]);
+    expect(sampling({ temperature: 0.7, top_p: 0.9 })).toEqual([0.7, 0.9, undefined, []]);
+    // Thinking takes the temperature away, so that nothing stands beside top_p.
+    const reasoning = { mode: 'budget', budgetTokens: 2000, effort: null, display: null } as const;
+    expect(sampling({ reasoning, temperature: 0.7, top_p: 0.96 }, single)).toEqual([
+      undefined,
+      0.96,
+      undefined,
+      ['temperature'],
+    ]);
+    expect(refusal(() => render(requestWith({ temperature: 0, top_p: 0.5 }), single, true))?.param).toBe('top_p');
+  });
+
+  test('a top_k that stands for all tokens is left out', () => {
+    for (const top_k of [-1, 0]) expect(sampling({ top_k })).toEqual([undefined, undefined, undefined, []]);
+  });
+
   test('beside thinking only what Anthropic takes there is sent', () => {
     const reasoning = { mode: 'budget', budgetTokens: 2000, effort: null, display: null } as const;
     expect(sampling({ reasoning, temperature: 0.2, top_p: 0.5, top_k: 5 })).toEqual([

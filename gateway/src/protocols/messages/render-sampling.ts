@@ -8,7 +8,7 @@ import type { UpstreamTraits } from '../upstream-traits.ts';
 
 export interface RenderedSampling {
   readonly temperature?: number;
-  readonly top_p?: number;
+  readonly top_p?: number | undefined;
   readonly top_k?: number;
 }
 
@@ -41,7 +41,9 @@ export function renderSampling(
       sent.temperature = 1;
     } else sent[feature] = value;
   }
-  return sent;
+  if (sent.temperature === undefined || sent.top_p === undefined || traits.messages.samplingPair) return sent;
+  drop('top_p', `${traits.model} takes only one of temperature and top_p; temperature was sent`);
+  return { ...sent, top_p: undefined };
 }
 
 /** A default is left out where it can be refused: at a model without sampling, and beside the other of the two at some models. */
@@ -51,7 +53,9 @@ function saysNothing(
   { temperature, top_p }: GenerationRequest,
   traits: UpstreamTraits,
 ): boolean {
-  if (feature === 'top_k' || value !== DEFAULT) return false;
+  // Below 1 it stands for "all", as vLLM and others have it.
+  if (feature === 'top_k') return value < 1;
+  if (value !== DEFAULT) return false;
   return !traits.messages.sampling || (feature === 'temperature' ? top_p : temperature) !== null;
 }
 

@@ -26,7 +26,11 @@ function refused(member: string, need: string): MemberRow {
 export const REQUEST_MEMBERS: readonly MemberRow[] = [
   becomes('model', 'model', ''),
   becomes('messages', 'turns', 'blocks that only Anthropic knows are told in words'),
-  becomes('system', 'turns', 'one text part per block'),
+  becomes(
+    'system',
+    'turns',
+    'one message, its blocks joined by empty lines; parts of their own where one is marked for the cache and the host takes marks',
+  ),
   becomes('stream', 'stream', ''),
   becomes('max_tokens', 'output_limit', ''),
   becomes('temperature', 'temperature', ''),

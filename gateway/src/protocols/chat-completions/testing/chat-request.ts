@@ -39,6 +39,7 @@ export const CAPABLE: UpstreamTraits = {
   },
   messages: {
     sampling: true,
+    samplingPair: true,
     thinking: null,
     effort: null,
     effortMaxWhenDisabled: null,

@@ -39,6 +39,7 @@ export const CAPABLE: UpstreamTraits = {
   chat: CHAT_TRAITS,
   messages: {
     sampling: true,
+    samplingPair: true,
     thinking: ['adaptive', 'enabled', 'between_tools', 'disabled'],
     effort: ['low', 'medium', 'high', 'xhigh', 'max'],
     effortMaxWhenDisabled: null,
