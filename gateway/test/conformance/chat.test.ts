@@ -1,10 +1,16 @@
 /** Owns what is special to recorded chat completions; the suite is conformance-suite.ts. */
 import { conformanceSuite } from './conformance-suite.ts';
 
-conformanceSuite({
-  api: 'openai-chat',
-  recordingsMin: 449,
-  // The provider refused it too (422): a message's content was an object.
-  refusedHere: { 'openai-chat/0128': 'messages.0.content' },
-  goOnAfterEnd: [],
+conformanceSuite('openai-chat', {
+  corpus: {
+    recordingsMin: 90,
+    refusedHere: { 'corpus-chat/content-that-is-an-object': 'messages.0.content' },
+    goOnAfterEnd: [],
+  },
+  recordings: {
+    recordingsMin: 449,
+    // The provider refused it too (422): a message's content was an object.
+    refusedHere: { 'openai-chat/0128': 'messages.0.content' },
+    goOnAfterEnd: [],
+  },
 });

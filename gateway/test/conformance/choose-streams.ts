@@ -1,5 +1,5 @@
 /** Owns which recorded streams are divided and cut at every byte: few, short, and as different as can be. */
-import type { Recording } from '../fake-upstream/recordings.ts';
+import type { Recording } from '../fake-upstream/recording.ts';
 import { recordedText } from './wire-text.ts';
 
 /** What at least one of the streams must have, so that every mend of the relay is divided too. */

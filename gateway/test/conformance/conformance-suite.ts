@@ -4,7 +4,8 @@
  * with it in all of them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { loadRecordings, RECORDINGS_ABSENT, type RecordedApi } from '../fake-upstream/recordings.ts';
+import type { RecordedApi } from '../fake-upstream/recording.ts';
+import { type RecordingSet, recordingSets, type SetName } from '../fake-upstream/recordings.ts';
 import type { Chunking } from '../fake-upstream/scenario.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { expectedAnswer } from './answer-oracle.ts';
@@ -13,9 +14,8 @@ import { judgeAnswer, judgeRecord, judgeUpstreamSide } from './judge-replay.ts';
 import { type RecordedCall, recordedCall } from './recorded-call.ts';
 import { type Replayed, replayAll } from './replay.ts';
 
-/** What is expected of a whole API beside the oracles; every exception is here by name. */
+/** What is expected of a set beside the oracles; every exception is here by name. */
 export interface Fates {
-  readonly api: RecordedApi;
   /** At least so many recordings, so that a suite over none cannot pass. */
   readonly recordingsMin: number;
   /** Refused by our own checks before upstream is asked: id and the member that the refusal names. */
@@ -29,14 +29,16 @@ const HOSTILE: readonly Chunking[] = ['bytes', 'crlf', 'utf8', { sizes: [7, 1, 6
 /** One byte per write and turn of the loop: only for answers that are not too long for that. */
 const BYTEWISE_BYTES_MAX = EXHAUSTIVE ? 65_536 : 8_192;
 
-/** Registers the suite; where the recordings are absent it skips and says so. */
-export function conformanceSuite(fates: Fates): void {
-  const recordings = loadRecordings({ api: fates.api });
-  if (recordings === null) console.log(`recordings ${fates.api}: skipped ${RECORDINGS_ABSENT}`);
-  const calls = (recordings ?? []).map(recordedCall);
+/** Registers the suite for each set of the API. */
+export function conformanceSuite(api: RecordedApi, fates: Readonly<Record<SetName, Fates>>): void {
+  for (const set of recordingSets(api)) suiteOf(api, set, fates[set.name]);
+}
+
+function suiteOf(api: RecordedApi, { name, recordings }: RecordingSet, fates: Fates): void {
+  const calls = recordings.map(recordedCall);
   const forwarded = (id: string) => !(id in fates.refusedHere);
 
-  describe.skipIf(recordings === null)(`recorded ${fates.api} through a running gateway ${RECORDINGS_ABSENT}`, () => {
+  describe(`${name}: ${api} through a running gateway`, () => {
     let pair: Pair;
     let replays: Replayed[] = [];
     const judged = (judge: (replayed: Replayed) => string[]) =>
@@ -47,8 +49,8 @@ export function conformanceSuite(fates: Fates): void {
       replays = await replayAll(calls, chunkingsOf, pair);
       const streams = calls.filter((call) => call.stream).length;
       console.log(
-        `recordings ${fates.api}: ${calls.length} replayed in ${replays.length} calls (${streams} streams, ` +
-          `${EXHAUSTIVE ? 'exhaustive' : 'sampled'} chunkings), ${Object.keys(fates.refusedHere).length} refused here, 0 skipped`,
+        `${name} ${api}: ${calls.length} replayed in ${replays.length} calls (${streams} streams, ` +
+          `${EXHAUSTIVE ? 'exhaustive' : 'sampled'} chunkings), ${Object.keys(fates.refusedHere).length} refused here`,
       );
     }, 300_000);
     afterAll(() => pair.stop());

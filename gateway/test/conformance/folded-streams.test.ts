@@ -7,16 +7,16 @@ import { foldGeneration } from '../../src/generation/generation.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
-import { RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
 import { readBack, withoutCitations } from './translation-answer-oracle.ts';
-import { eventsOf, loadExchanges, type RecordedExchange } from './translation-rig.ts';
+import { eventsOf, exchangeSets, type RecordedExchange } from './translation-rig.ts';
 import { chunksOf, type Json, list, object, textRecords, words } from './wire-text.ts';
 
-const exchanges = loadExchanges('folded streams');
-const complete = (exchanges ?? [])
-  .filter(({ streamed, status }) => streamed && status === 200)
-  .map((exchange) => ({ exchange, events: eventsOf(exchange) }))
-  .filter(({ events }) => events.at(-1)?.kind === 'end');
+const complete = exchangeSets().flatMap(({ exchanges }) =>
+  exchanges
+    .filter(({ streamed, status }) => streamed && status === 200)
+    .map((exchange) => ({ exchange, events: eventsOf(exchange) }))
+    .filter(({ events }) => events.at(-1)?.kind === 'end'),
+);
 
 function foldOf({ format, answer }: RecordedExchange): string {
   const fold = PROTOCOLS[format].startFold('chatcmpl-none');
@@ -34,7 +34,7 @@ function named(format: ProtocolName) {
   return complete.filter(({ exchange }) => exchange.format === format).map((one) => [one.exchange.id, one] as const);
 }
 
-describe.skipIf(exchanges === null)(`a folded stream ${exchanges === null ? RECORDINGS_ABSENT : ''}`, () => {
+describe('a folded stream', () => {
   for (const format of ['chat', 'messages'] as const) {
     test.each(named(format))(`of ${format}, %s, reads as the stream does`, (_id, { exchange, events }) => {
       const streamed = foldGeneration(events);

@@ -1,10 +1,12 @@
 /** Owns what is special to recorded messages; the suite is conformance-suite.ts. */
 import { conformanceSuite } from './conformance-suite.ts';
 
-conformanceSuite({
-  api: 'anthropic-messages',
-  recordingsMin: 216,
-  refusedHere: {},
-  // Their recorder joined the streams of two calls into one body: the second message is another call's.
-  goOnAfterEnd: ['anthropic-messages/0164', 'anthropic-messages/0233', 'anthropic-messages/0246'],
+conformanceSuite('anthropic-messages', {
+  corpus: { recordingsMin: 90, refusedHere: {}, goOnAfterEnd: ['corpus-messages/stream-of-two-messages'] },
+  recordings: {
+    recordingsMin: 216,
+    refusedHere: {},
+    // Their recorder joined the streams of two calls into one body: the second message is another call's.
+    goOnAfterEnd: ['anthropic-messages/0164', 'anthropic-messages/0233', 'anthropic-messages/0246'],
+  },
 });

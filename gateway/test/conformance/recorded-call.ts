@@ -2,7 +2,7 @@
  * Owns turning a recording into the call that a client would have made of it, and the exact bytes that upstream must get.
  * Knows nothing of the gateway's own splicing: what must change stands in the text as marks that are filled in twice.
  */
-import type { Recording } from '../fake-upstream/recordings.ts';
+import type { Recording } from '../fake-upstream/recording.ts';
 
 /** How the body's JSON is laid out: a gateway that re-encodes would change all but `compact`. */
 export const LAYOUTS = ['compact', 'spaced', 'escaped'] as const;

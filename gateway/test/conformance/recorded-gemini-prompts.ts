@@ -5,7 +5,7 @@
 import { type Part, type ToolCallPart, type ToolResultPart, textPart } from '../../src/generation/part.ts';
 import type { GenerationRequest, Tool, Turn } from '../../src/generation/request.ts';
 import { parseObject } from '../../src/protocols/json.ts';
-import { type Recording, recordingBytes } from '../fake-upstream/recordings.ts';
+import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 import type { RecordedPrompt } from './recorded-prompts.ts';
 import { type Json, list, object, textRecords, words } from './wire-text.ts';
 
@@ -15,7 +15,7 @@ import { type Json, list, object, textRecords, words } from './wire-text.ts';
  */
 export function readGeminiPrompt(recording: Recording): RecordedPrompt | null {
   const body = object(recording.request?.body);
-  if (body === null || recording.response.status !== 200 || recording.fidelity === 'handwritten') return null;
+  if (body === null || recording.response.status !== 200) return null;
   if (!Array.isArray(body.contents) || body.cachedContent != null) return null;
   const answers = answersOf(recording);
   const usage = answers.map((answer) => object(answer.usageMetadata)).findLast((found) => found !== null);

@@ -16,7 +16,8 @@ import { startStreamParser as startMessagesParser } from '../../src/protocols/me
 import { startNotes } from '../../src/protocols/translation-notes.ts';
 import { scanJson } from '../../src/wire/json-scan.ts';
 import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
-import { loadRecordings, type Recording, recordingBytes } from '../fake-upstream/recordings.ts';
+import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
+import { loadRecordings } from '../fake-upstream/recordings.ts';
 import { readGeminiPrompt } from './recorded-gemini-prompts.ts';
 import { list, object } from './wire-text.ts';
 
@@ -74,19 +75,22 @@ export function loadRecordedPrompts(): RecordedPrompt[] | null {
     loadRecordings({ api }),
   );
   if (recordings.some((some) => some === null)) return null;
-  return recordings
-    .flatMap((some) => some ?? [])
-    .flatMap((recording) => {
-      const prompt = recording.api === 'gemini-generate' ? readGeminiPrompt(recording) : readPrompt(recording);
-      return prompt !== null && isPlain(prompt.request) && !SEARCHING_MODELS.test(prompt.model) ? [prompt] : [];
-    });
+  return readPrompts(recordings.flatMap((some) => some ?? []).filter(({ fidelity }) => fidelity !== 'handwritten'));
+}
+
+/** Every prompt of the exchanges that can be counted from outside. */
+export function readPrompts(recordings: readonly Recording[]): RecordedPrompt[] {
+  return recordings.flatMap((recording) => {
+    const prompt = recording.api === 'gemini-generate' ? readGeminiPrompt(recording) : readPrompt(recording);
+    return prompt !== null && isPlain(prompt.request) && !SEARCHING_MODELS.test(prompt.model) ? [prompt] : [];
+  });
 }
 
 function readPrompt(recording: Recording): RecordedPrompt | null {
   const reader = READERS[recording.api];
   const body = object(recording.request?.body);
   if (reader === undefined || body === null || recording.response.status !== 200) return null;
-  if (recording.fidelity === 'handwritten' || HIDDEN_PROMPT.some((name) => body[name] != null)) return null;
+  if (HIDDEN_PROMPT.some((name) => body[name] != null)) return null;
   if (list(body.tools).some((tool) => object(tool)?.defer_loading === true)) return null;
   const outline = scanJson(Buffer.from(JSON.stringify(body)), { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
   if (!outline.ok) return null;

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCompletions } from '../../src/protocols/chat-completions/index.ts';
 import { messages } from '../../src/protocols/messages/index.ts';
-import { loadRecordings, RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
+import { recordingSets } from '../fake-upstream/recordings.ts';
 import { chooseStreams } from './choose-streams.ts';
 import { relayed } from './relay-stream.ts';
 import { recordedText } from './wire-text.ts';
@@ -17,10 +17,8 @@ for (const [api, protocol] of [
   ['openai-chat', chatCompletions],
   ['anthropic-messages', messages],
 ] as const) {
-  const recordings = loadRecordings({ api });
-  if (recordings === null) console.log(`splits ${api}: skipped ${RECORDINGS_ABSENT}`);
-  describe.skipIf(recordings === null)(`every split of recorded ${api} streams ${RECORDINGS_ABSENT}`, () => {
-    const streams = chooseStreams(recordings ?? [], { bytesMax: BYTES_MAX, count: STREAMS });
+  describe.each(recordingSets(api))(`every split of ${api} streams of $name`, ({ recordings }) => {
+    const streams = chooseStreams(recordings, { bytesMax: BYTES_MAX, count: STREAMS });
     test('there are streams to split', () => {
       expect(streams.length).toBeGreaterThanOrEqual(5);
     });

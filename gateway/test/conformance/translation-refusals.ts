@@ -3,11 +3,13 @@
  * recordings. Each was judged right by wire reference C.1 and C.2; why is said above it. Refuses nothing itself.
  */
 
-/** Words with which a refusal begins, and the numbers of the recordings that it is told. */
+import type { SetName } from '../fake-upstream/recordings.ts';
+
+/** Words with which a refusal begins, and the recordings that it is told: ids without their folder. */
 export type Refusals = Readonly<Record<string, readonly string[]>>;
 
 /** Of chat completions, wherever they go: what no other format can be told, whoever serves it. */
-export const CHAT_UNREADABLE: Refusals = {
+const CHAT_UNREADABLE: Refusals = {
   // Sound as the answer: R3, dropping it would change what the caller gets.
   'audio: the answer cannot be sound': ['0641'],
   'modalities: only text can be answered': ['0293'],
@@ -22,7 +24,7 @@ export const CHAT_UNREADABLE: Refusals = {
 };
 
 /** Of chat completions that go to a messages host. */
-export const CHAT_TO_MESSAGES: Refusals = {
+const CHAT_TO_MESSAGES: Refusals = {
   'messages.0.content.1: the messages format has no audio': ['0321', '0420', '0457', '0614'],
   'messages.3.content.1: the messages format has no audio': ['0149', '0541'],
   // A file that only Mistral keeps; its provider refused it too.
@@ -32,20 +34,20 @@ export const CHAT_TO_MESSAGES: Refusals = {
 };
 
 /** Of chat completions that are written as chat completions again: what only their own host knows. */
-export const CHAT_TO_CHAT: Refusals = {
+const CHAT_TO_CHAT: Refusals = {
   'messages.0: holds a document given as the file "c68de503': ['0181'],
   'messages.0: holds a document given as a url': ['0008'],
   'tools: found the tool of type "openrouter:web_search"': ['0458'],
 };
 
 /** Of messages requests, wherever they go. */
-export const MESSAGES_UNREADABLE: Refusals = {
+const MESSAGES_UNREADABLE: Refusals = {
   "container: runs code in Anthropic's own container": ['0056', '0072', '0279'],
   "mcp_servers: has Anthropic's host call MCP servers": ['0158', '0186', '0296'],
 };
 
 /** Of messages requests that go to a chat-completions host. */
-export const MESSAGES_TO_CHAT: Refusals = {
+const MESSAGES_TO_CHAT: Refusals = {
   // Files that only Anthropic keeps, and a URL that a chat host would not fetch.
   'messages.2: holds a document given as the file "file_': ['0025', '0203'],
   'messages.2: holds an image given as the file "file_': ['0312', '0320'],
@@ -71,6 +73,58 @@ export const MESSAGES_TO_CHAT: Refusals = {
 };
 
 /** Of messages requests that are written as messages requests again. */
-export const MESSAGES_TO_MESSAGES: Refusals = {
+const MESSAGES_TO_MESSAGES: Refusals = {
   'messages.1.tool_calls.0: the call "toolu_01UiyhG7tywQKaqdgxyqa8z9" has no result': ['0366'],
+};
+
+/** The ways from a format, and from a format to another, with what is refused there. */
+export const REFUSED: Readonly<Record<SetName, Readonly<Record<string, Refusals>>>> = {
+  recordings: {
+    chat: CHAT_UNREADABLE,
+    'chat to chat': CHAT_TO_CHAT,
+    'chat to messages': CHAT_TO_MESSAGES,
+    messages: MESSAGES_UNREADABLE,
+    'messages to messages': MESSAGES_TO_MESSAGES,
+    'messages to chat': MESSAGES_TO_CHAT,
+  },
+  corpus: {
+    chat: {
+      // Vector 51, and probabilities that the other format does not have.
+      'n: only one answer can be asked for at a time': ['asks-two-answers', 'stream-two-choices'],
+      'logprobs: the model behind this name tells no probabilities': ['stream-log-probabilities'],
+      'modalities: only text can be answered': ['asks-sound-out'],
+      'messages.0.content.1.type: found "document_url"': ['asks-document-by-address'],
+      'messages.0.content: found an object': ['content-that-is-an-object'],
+    },
+    'chat to chat': {
+      'messages.0: holds a document given as the file "file-harbor1"': ['asks-document-kept-by-host'],
+      'tools: found the tool of type "openrouter:web_search"': ['asks-hosted-search'],
+    },
+    'chat to messages': {
+      'messages.0.content.1: found the id of a file that another host keeps': ['asks-document-kept-by-host'],
+      'messages.0.content.1: the messages format has no audio': ['asks-sound-in'],
+      'tools.0: Anthropic cannot hold a text to a grammar': ['asks-grammar-tool'],
+      'tools.0: a tool of type openrouter:web_search is unknown': ['asks-hosted-search'],
+    },
+    messages: {
+      "container: runs code in Anthropic's own container": ['asks-code-container'],
+      "mcp_servers: has Anthropic's host call MCP servers": ['asks-mcp-servers'],
+    },
+    'messages to messages': {
+      'messages.1.tool_calls.0: the call "toolu_1" has no result': ['asks-result-without-a-call'],
+    },
+    'messages to chat': {
+      'messages.0: holds a document given as a url': ['asks-document-by-address'],
+      'messages.0: holds an image given as the file "file_harbor1"': ['asks-image-kept-by-host'],
+      'messages.2: answers the tool call "toolu_9"': ['asks-result-without-a-call'],
+      'tools: found the tool "advisor" of type "advisor_20260301"': ['asks-hosted-advisor'],
+      'tools: found the tool "code_execution" of type "code_execution_20260120"': ['asks-hosted-code-execution'],
+      'tools: found the tool "memory" of type "memory_20250818"': ['asks-hosted-memory'],
+      'tools: found the tool "tool_search_tool_regex" of type "tool_search_tool_regex_20251119"': [
+        'asks-hosted-tool-search-tool-regex',
+      ],
+      'tools: found the tool "web_fetch" of type "web_fetch_20250910"': ['asks-hosted-web-fetch'],
+      'tools: found the tool "web_search" of type "web_search_20250305"': ['asks-hosted-web-search'],
+    },
+  },
 };

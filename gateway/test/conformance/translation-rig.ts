@@ -12,7 +12,8 @@ import { startNotes } from '../../src/protocols/translation-notes.ts';
 import type { UpstreamTraits } from '../../src/protocols/upstream-traits.ts';
 import { scanJson } from '../../src/wire/json-scan.ts';
 import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
-import { loadRecordings, RECORDINGS_ABSENT, recordingBytes } from '../fake-upstream/recordings.ts';
+import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
+import { recordingSets, type SetName } from '../fake-upstream/recordings.ts';
 import { object } from './wire-text.ts';
 
 /** One recording, as far as translations need it. */
@@ -29,26 +30,31 @@ export interface RecordedExchange {
 
 export const OTHER: { readonly [format in ProtocolName]: ProtocolName } = { chat: 'messages', messages: 'chat' };
 
-/** All exchanges of both formats, in the order of the index; null (and a word) where the recordings are absent. */
-export function loadExchanges(suite: string): readonly RecordedExchange[] | null {
-  const chat = loadRecordings({ api: 'openai-chat' });
-  const messages = loadRecordings({ api: 'anthropic-messages' });
-  if (chat === null || messages === null) {
-    console.log(`${suite}: skipped ${RECORDINGS_ABSENT}`);
-    return null;
-  }
-  return [...chat, ...messages].map((recording): RecordedExchange => {
-    const body = object(recording.request?.body);
-    const answer = Buffer.from(recordingBytes(recording));
-    return {
-      id: recording.id,
-      format: recording.api === 'openai-chat' ? 'chat' : 'messages',
-      status: recording.response.status,
-      request: body === null ? null : JSON.stringify(body),
-      answer,
-      streamed: recording.stream && /^data:/m.test(answer.toString()),
-    };
+export interface ExchangeSet {
+  readonly name: SetName;
+  readonly exchanges: readonly RecordedExchange[];
+}
+
+/** The exchanges of both formats, set by set, in their order. */
+export function exchangeSets(): ExchangeSet[] {
+  const messages = recordingSets('anthropic-messages');
+  return recordingSets('openai-chat').map(({ name, recordings }) => {
+    const others = messages.find((set) => set.name === name)?.recordings ?? [];
+    return { name, exchanges: [...recordings, ...others].map(exchangeOf) };
   });
+}
+
+function exchangeOf(recording: Recording): RecordedExchange {
+  const body = object(recording.request?.body);
+  const answer = Buffer.from(recordingBytes(recording));
+  return {
+    id: recording.id,
+    format: recording.api === 'openai-chat' ? 'chat' : 'messages',
+    status: recording.response.status,
+    request: body === null ? null : JSON.stringify(body),
+    answer,
+    streamed: recording.stream && /^data:/m.test(answer.toString()),
+  };
 }
 
 /** The kept context of every rendered answer. Without an estimate the usage shown is upstream's, to the token. */

@@ -9,11 +9,11 @@ import type { GenerationEvent } from '../../src/generation/event.ts';
 import type { StreamObserver } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { startSkimmingDecoder } from '../../src/wire/sse-decoder.ts';
-import { RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
+import type { SetName } from '../fake-upstream/recordings.ts';
 import {
   CONTEXT,
   eventsOfStream,
-  loadExchanges,
+  exchangeSets,
   OTHER,
   type RecordedExchange,
   readRequest,
@@ -26,8 +26,11 @@ const BYTEWISE_BYTES_MAX = EXHAUSTIVE ? 8_192 : 1_536;
 const RANDOM_SPLITS = EXHAUSTIVE ? 24 : 2;
 const HELLO = '{"model":"m","messages":[{"role":"user","content":"hello"}],"max_tokens":9,"stream":true}';
 
-const exchanges = loadExchanges('translated streams');
-const streams = (exchanges ?? []).filter(({ status, streamed }) => status === 200 && streamed);
+const sets = exchangeSets().map(({ name, exchanges }) => {
+  return { name, streams: exchanges.filter(({ status, streamed }) => status === 200 && streamed) };
+});
+/** Streams, at least. */
+const STREAMS_MIN: Readonly<Record<SetName, number>> = { corpus: 50, recordings: 183 };
 
 /** Everything that comes of a stream on its way to a client of the other format. */
 interface Translated {
@@ -109,14 +112,14 @@ function lessSkims({ skims: _, ...rest }: Translated) {
   return rest;
 }
 
-describe.skipIf(exchanges === null)(`recorded streams on their way to the other format ${RECORDINGS_ABSENT}`, () => {
+describe.each(sets)('streams of $name on their way to the other format', ({ name, streams }) => {
   test('are many', () => {
     const bytewise = streams.filter(({ answer }) => answer.length <= BYTEWISE_BYTES_MAX).length;
     console.log(
       `translated streams: ${streams.length}, of them ${bytewise} byte by byte and at every byte, ` +
         `each in ${RANDOM_SPLITS} random divisions`,
     );
-    expect(streams.length).toBeGreaterThanOrEqual(183);
+    expect(streams.length).toBeGreaterThanOrEqual(STREAMS_MIN[name]);
     expect(bytewise).toBeGreaterThanOrEqual(10);
   });
 

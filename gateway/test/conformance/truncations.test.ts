@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCompletions } from '../../src/protocols/chat-completions/index.ts';
 import { messages } from '../../src/protocols/messages/index.ts';
-import { loadRecordings, RECORDINGS_ABSENT, type Recording } from '../fake-upstream/recordings.ts';
+import type { Recording } from '../fake-upstream/recording.ts';
+import { recordingSets } from '../fake-upstream/recordings.ts';
 import { chooseStreams } from './choose-streams.ts';
 import { type Relayed, relayed } from './relay-stream.ts';
 import { type Json, list, object, recordedText, words } from './wire-text.ts';
@@ -65,33 +66,28 @@ for (const [api, protocol] of [
   ['openai-chat', chatCompletions],
   ['anthropic-messages', messages],
 ] as const) {
-  const recordings = loadRecordings({ api });
-  if (recordings === null) console.log(`truncations ${api}: skipped ${RECORDINGS_ABSENT}`);
-  describe.skipIf(recordings === null)(
-    `recorded ${api} streams that end behind every byte ${RECORDINGS_ABSENT}`,
-    () => {
-      const streams = chooseStreams(recordings ?? [], CHOICE);
-      test('there are streams to cut', () => {
-        expect(streams.length).toBeGreaterThanOrEqual(5);
-      });
-      test.each(streams.map((one) => [one.id, one] as const))(
-        '%s is an error in-band unless its end had come',
-        async (_, recording) => {
-          const bytes = Buffer.from(recordedText(recording, false));
-          const whole = await relayed(protocol, [bytes]);
-          const faults: string[] = [];
-          for (let at = 0; at < bytes.length; at += 1) {
-            const part = bytes.subarray(0, at);
-            for (const end of ['clean', 'lost'] as const) {
-              const wanted = overIn(recording, part.toString(), end);
-              const fault = judge(await relayed(protocol, at === 0 ? [] : [part], end), wanted, whole.text);
-              if (fault !== null) faults.push(`cut at ${at}, ${end}: ${fault}`);
-            }
+  describe.each(recordingSets(api))(`${api} streams of $name that end behind every byte`, ({ recordings }) => {
+    const streams = chooseStreams(recordings, CHOICE);
+    test('there are streams to cut', () => {
+      expect(streams.length).toBeGreaterThanOrEqual(5);
+    });
+    test.each(streams.map((one) => [one.id, one] as const))(
+      '%s is an error in-band unless its end had come',
+      async (_, recording) => {
+        const bytes = Buffer.from(recordedText(recording, false));
+        const whole = await relayed(protocol, [bytes]);
+        const faults: string[] = [];
+        for (let at = 0; at < bytes.length; at += 1) {
+          const part = bytes.subarray(0, at);
+          for (const end of ['clean', 'lost'] as const) {
+            const wanted = overIn(recording, part.toString(), end);
+            const fault = judge(await relayed(protocol, at === 0 ? [] : [part], end), wanted, whole.text);
+            if (fault !== null) faults.push(`cut at ${at}, ${end}: ${fault}`);
           }
-          expect(faults).toEqual([]);
-        },
-        60_000,
-      );
-    },
-  );
+        }
+        expect(faults).toEqual([]);
+      },
+      60_000,
+    );
+  });
 }

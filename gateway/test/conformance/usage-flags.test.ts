@@ -7,11 +7,12 @@ import { routedCall } from '../../src/gateway/testing/routed-call.ts';
 import type { AnswerFacts } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
-import { RECORDINGS_ABSENT } from '../fake-upstream/recordings.ts';
-import { loadExchanges, type RecordedExchange } from './translation-rig.ts';
+import type { SetName } from '../fake-upstream/recordings.ts';
+import { exchangeSets, type RecordedExchange } from './translation-rig.ts';
 import { object } from './wire-text.ts';
 
-const exchanges = loadExchanges('usage flags');
+/** Answers with usage, at least. */
+const JUDGED_MIN: Readonly<Record<SetName, number>> = { corpus: 100, recordings: 567 };
 
 /** What the answer tells; null where it is none, or tells no usage. */
 async function factsOf({ format, answer, streamed }: RecordedExchange): Promise<AnswerFacts | null> {
@@ -41,11 +42,11 @@ function flagsOf(facts: AnswerFacts, request: string | null, reasons: boolean | 
   return flagUsage(judged, facts, new LearntRatio()).filter((flag) => flag === 'far_output');
 }
 
-describe.skipIf(exchanges === null)(`the output of recorded answers ${RECORDINGS_ABSENT}`, () => {
+describe.each(exchangeSets())('the output of the answers of $name', ({ name, exchanges }) => {
   test('is near what came, whether the model is taken for one that hides reasoning or not', async () => {
     let judged = 0;
     const flagged: string[] = [];
-    for (const exchange of (exchanges ?? []).filter(({ status }) => status === 200)) {
+    for (const exchange of exchanges.filter(({ status }) => status === 200)) {
       const facts = await factsOf(exchange);
       if (facts === null) continue;
       judged += 1;
@@ -54,12 +55,12 @@ describe.skipIf(exchanges === null)(`the output of recorded answers ${RECORDINGS
       }
     }
     expect(flagged).toEqual([]);
-    expect(judged).toBeGreaterThanOrEqual(567);
+    expect(judged).toBeGreaterThanOrEqual(JUDGED_MIN[name]);
   });
 
   test('is far from it where the same answers tell of a million more, or of nothing', async () => {
     let long = 0;
-    for (const exchange of (exchanges ?? []).filter(({ status }) => status === 200)) {
+    for (const exchange of exchanges.filter(({ status }) => status === 200)) {
       const facts = await factsOf(exchange);
       if (facts?.usage == null || facts.outputBytesMax === 0) continue;
       const more = { ...facts, usage: { ...facts.usage, output: facts.usage.output + 1_000_000 } };

@@ -1,5 +1,5 @@
 /** Owns a second, slow reading of recorded answers for the oracles: records by blank lines, data by JSON. Uses no product code. */
-import { type Recording, recordingBytes } from '../fake-upstream/recordings.ts';
+import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 
 export type Json = { readonly [member: string]: unknown };
 

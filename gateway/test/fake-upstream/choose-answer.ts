@@ -5,7 +5,8 @@ import { plainChatAnswer, streamedChatAnswer } from './chat-answer.ts';
 import { listFixtures, loadFixture } from './fixtures.ts';
 import { plainMessagesAnswer, streamedMessagesAnswer } from './messages-answer.ts';
 import type { Protocol } from './protocol.ts';
-import { loadRecording, recordingBytes, recordingHeaders } from './recordings.ts';
+import { recordingBytes, recordingHeaders } from './recording.ts';
+import { loadRecording } from './recordings.ts';
 import { LONG_PLAIN_MAX, type Speech, speechOf } from './what-to-say.ts';
 
 /** What of a request decides the shape of its answer. */

@@ -1,50 +1,17 @@
-/** Owns reading the recorded provider interactions that lie beside the project. Never copies them and never changes them. */
+/** Loads sets of recorded interactions: the project's own corpus, and the recordings beside the project where they are there. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { utf8 } from './body-part.ts';
+import { corpusCase, loadCorpus } from '../fixtures/corpus/load-corpus.ts';
+import type { RecordedApi, Recording } from './recording.ts';
 
-export type RecordedApi = 'openai-chat' | 'anthropic-messages' | 'gemini-generate' | 'bedrock-converse';
+/** The project's own corpus, which is always there, or the recordings of real traffic beside the project. */
+export type SetName = 'corpus' | 'recordings';
 
-/** One recorded interaction, as the file has it. `body` is parsed JSON where it was JSON, else raw text. */
-export interface Recording {
-  readonly id: string;
-  readonly provider: string;
-  readonly api: RecordedApi;
-  readonly stream: boolean;
-  readonly stream_requested: boolean;
-  readonly fidelity: 'recorded' | 'recorded-parsed' | 'response-only' | 'handwritten';
-  readonly features: readonly string[];
-  readonly quirks: readonly string[];
-  readonly request: {
-    readonly method: string;
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: unknown;
-  } | null;
-  readonly response: {
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: unknown;
-    readonly body_encoding?: 'base64' | 'text' | 'json-array-stream';
-    readonly events?: readonly unknown[];
-  };
+/** Exchanges of one origin, in their order. Each suite runs once for each set. */
+export interface RecordingSet {
+  readonly name: SetName;
+  readonly recordings: readonly Recording[];
 }
-
-/** Ends the name of each suite that replays recordings; what a suite prints when it skips for want of them. */
-export const RECORDINGS_ABSENT = '(needs ../shared/recordings)';
-
-/** Headers that describe the recorded connection or encoding, not the answer; a replay has its own. */
-const NOT_REPLAYED = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** `../shared/recordings` relative to the project's root. */
 export function defaultRecordingsDir(): string {
@@ -56,17 +23,24 @@ function readRecording(path: string): Recording {
   return recording;
 }
 
-/** Loads one recording by its id, such as `openai-chat/0002`; null where the folder or the file is absent. */
+/** Loads a case of the corpus or a recording by its id, such as `openai-chat/0002`; null where there is none. */
 export function loadRecording(id: string, recordingsDir: string = defaultRecordingsDir()): Recording | null {
+  if (id.startsWith('corpus-')) return corpusCase(id);
   if (!/^[a-z-]+\/[0-9]+$/.test(id)) return null;
   const path = join(recordingsDir, `${id}.json`);
   return existsSync(path) ? readRecording(path) : null;
 }
 
-/**
- * Loads every recording of an API, in the order of the index. Null, never an exception, where the folder is absent: the
- * suite then skips and prints `RECORDINGS_ABSENT`.
- */
+/** The corpus of an API, and its recordings where their folder is there. */
+export function recordingSets(api: RecordedApi): RecordingSet[] {
+  const recordings = loadRecordings({ api });
+  return [
+    { name: 'corpus', recordings: loadCorpus(api) },
+    ...(recordings === null ? [] : [{ name: 'recordings', recordings } as const]),
+  ];
+}
+
+/** Loads every recording of an API, in the order of the index. Null, never an exception, where the folder is absent. */
 export function loadRecordings(wanted: {
   readonly api: RecordedApi;
   readonly recordingsDir?: string;
@@ -81,24 +55,4 @@ export function loadRecordings(wanted: {
     if (entry.api === wanted.api) recordings.push(readRecording(join(dirname(index), entry.file)));
   }
   return recordings;
-}
-
-/** The response body's bytes as the replay sends them: text as it stands, base64 decoded, parsed JSON serialised once. */
-export function recordingBytes(recording: Recording): Uint8Array {
-  const { body, body_encoding } = recording.response;
-  if (typeof body !== 'string') return utf8(JSON.stringify(body));
-  return body_encoding === 'base64' ? new Uint8Array(Buffer.from(body, 'base64')) : utf8(body);
-}
-
-/** The response headers a replay sends: lower-case names, without those of the recorded connection and encoding. */
-export function recordingHeaders(recording: Recording): [name: string, value: string][] {
-  const headers: [string, string][] = [];
-  for (const [name, value] of Object.entries(recording.response.headers ?? {})) {
-    const lower = name.toLowerCase();
-    if (!NOT_REPLAYED.has(lower)) headers.push([lower, value.replace(/[\r\n\0]+/g, ' ')]);
-  }
-  if (!headers.some(([name]) => name === 'content-type')) {
-    headers.push(['content-type', recording.stream ? 'text/event-stream' : 'application/json']);
-  }
-  return headers;
 }

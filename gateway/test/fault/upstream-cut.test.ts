@@ -1,22 +1,33 @@
 /** Shows that an upstream that dies at any byte before its completion is never taken for a complete answer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { loadRecording, RECORDINGS_ABSENT, recordingBytes } from '../fake-upstream/recordings.ts';
+import { recordingBytes } from '../fake-upstream/recording.ts';
+import { loadRecording, recordingSets, type SetName } from '../fake-upstream/recordings.ts';
 import { pointAt } from '../harness/point-at.ts';
 import type { CallLine } from '../harness/start-gateway.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { type Answer, ask, EXHAUSTIVE, endsInError, hasTerminal, type ProtocolName, recordsById } from './calls.ts';
 
 /** Short ones with text, a tool call, thinking: each byte is cut twice. */
-const RECORDED: readonly (readonly [protocol: ProtocolName, id: string])[] = [
-  ['chat', 'openai-chat/0260'],
-  ['chat', 'openai-chat/0720'],
-  ['chat', 'openai-chat/0617'],
-  ['messages', 'anthropic-messages/0194'],
-  ['messages', 'anthropic-messages/0046'],
-  ['messages', 'anthropic-messages/0066'],
-];
+const STREAMS: Readonly<Record<SetName, readonly (readonly [protocol: ProtocolName, id: string])[]>> = {
+  corpus: [
+    ['chat', 'corpus-chat/stream'],
+    ['chat', 'corpus-chat/stream-tool-call'],
+    ['chat', 'corpus-chat/stream-reasoning-content'],
+    ['messages', 'corpus-messages/stream'],
+    ['messages', 'corpus-messages/stream-tool-use'],
+    ['messages', 'corpus-messages/stream-thinking'],
+  ],
+  recordings: [
+    ['chat', 'openai-chat/0260'],
+    ['chat', 'openai-chat/0720'],
+    ['chat', 'openai-chat/0617'],
+    ['messages', 'anthropic-messages/0194'],
+    ['messages', 'anthropic-messages/0046'],
+    ['messages', 'anthropic-messages/0066'],
+  ],
+};
 const LANES = 16;
-const SAMPLE_PER_RECORDING = 25;
+const SAMPLE_PER_STREAM = 25;
 const HOWS = ['fin', 'rst'] as const;
 
 interface Cut {
@@ -28,9 +39,6 @@ interface Cut {
   readonly beganAt: number;
   readonly sent: string;
 }
-
-const absent = loadRecording(RECORDED[0]?.[1] ?? '') === null;
-if (absent) console.log(`cuts: skipped ${RECORDINGS_ABSENT}`);
 
 const laneName = (protocol: ProtocolName, lane: number) => `lane-${protocol}-${lane}`;
 let pair: Pair;
@@ -50,7 +58,7 @@ function cutsOf(protocol: ProtocolName, id: string): Cut[] {
   const completeAt = bytes.indexOf('\n\n', terminal) + 2;
   expect(terminal).toBeGreaterThan(0);
   const beganAt = bytes.indexOf('\n\n') + 2;
-  const step = EXHAUSTIVE ? 1 : Math.ceil(completeAt / SAMPLE_PER_RECORDING);
+  const step = EXHAUSTIVE ? 1 : Math.ceil(completeAt / SAMPLE_PER_STREAM);
   const places = new Set([0, beganAt - 1, beganAt, completeAt - 2, completeAt - 1]);
   for (let at = 0; at < completeAt; at += step) places.add(at);
   return [...places].flatMap((at) =>
@@ -87,10 +95,10 @@ function wrongRecord(cut: Cut, { text }: Answer, record: CallLine | undefined): 
   return record.usage_source === 'partial' ? null : `${record.usage_source}, expected partial`;
 }
 
-test.skipIf(absent)(
-  `an upstream cut at a byte before its completion is an error with a record, never a success ${RECORDINGS_ABSENT}`,
-  async () => {
-    const waiting = RECORDED.flatMap(([protocol, id]) => cutsOf(protocol, id));
+test.each(recordingSets('openai-chat'))(
+  'an upstream cut at a byte before its completion is an error with a record, never a success: streams of $name',
+  async ({ name }) => {
+    const waiting = STREAMS[name].flatMap(([protocol, id]) => cutsOf(protocol, id));
     const total = waiting.length;
     const answered: [Cut, Answer][] = [];
     const work = async (lane: number) => {
@@ -108,11 +116,11 @@ test.skipIf(absent)(
       return problems.filter((problem) => problem !== null).map((problem) => `${describeCut(cut)}: ${problem}`);
     });
     console.log(
-      `upstream cut: ${answered.length} cuts of ${RECORDED.length} recordings${EXHAUSTIVE ? '' : ' (sample)'}`,
+      `upstream cut: ${answered.length} cuts of ${STREAMS[name].length} streams of ${name}${EXHAUSTIVE ? '' : ' (sample)'}`,
     );
     expect(answered.length).toBe(total);
     expect(wrong).toEqual([]);
-    expect(records.size).toBe(total);
+    expect(new Set(answered.map(([, { requestId }]) => records.get(requestId)?.request_id)).size).toBe(total);
   },
   EXHAUSTIVE ? 300_000 : 30_000,
 );
