@@ -24,7 +24,7 @@ const LEGALITY = { chat: judgeChatRequest, messages: judgeMessagesRequest } as c
 /** Losses that may be named, in the canonical words for them. */
 const MAY_BE_LOST: ReadonlySet<string> = new Set([
   ...['messages.name', 'strict', 'citations', 'cache_marks', 'temperature', 'top_p', 'top_k', 'reasoning'],
-  ...['frequency_penalty', 'presence_penalty', 'seed', 'verbosity', 'service_tier'],
+  ...['frequency_penalty', 'presence_penalty', 'seed', 'verbosity', 'service_tier', 'schema'],
 ]);
 
 interface Leg {

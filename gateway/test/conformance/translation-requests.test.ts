@@ -61,6 +61,7 @@ const EXPECTED: Readonly<Record<SetName, Expected>> = {
       'chat to messages: presence_penalty': 1,
       'chat to messages: seed': 1,
       'chat to messages: service_tier': 3,
+      'chat to messages: tools.0.parameters.nullable': 1,
       'messages to chat: cache_control': 2,
       'messages to chat: citations': 3,
     },

@@ -126,12 +126,41 @@ describe('a schema of the answer', () => {
     additionalProperties: false,
   };
 
-  test('vector 58: goes to a messages host as it was written, recursion too', async () => {
-    pair.fake.script(MODELS.sonnet46, { say: { text: '{"root":{}}' } });
-    const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema, strict: true } };
-    expect((await postFar(pair.gateway, 'chat', { response_format })).status).toBe(200);
-    expect(lastSent(pair, MODELS.sonnet46).output_config).toEqual({ format: { type: 'json_schema', schema } });
-  });
+  test.each([false, true])(
+    'vector 58: goes to a messages host with its objects closed, recursion too, stream %p',
+    async (stream) => {
+      pair.fake.script(MODELS.sonnet46, { say: { text: '{"root":{}}' } });
+      const response_format = { type: 'json_schema', json_schema: { name: 'tree', schema, strict: true } };
+      const response = await postFar(pair.gateway, 'chat', { response_format, stream });
+      expect([response.status, response.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
+      expect(await response.text()).toContain('root');
+      const node = { ...schema.$defs.node, additionalProperties: false };
+      const sent = { format: { type: 'json_schema', schema: { ...schema, $defs: { node } } } };
+      expect(lastSent(pair, MODELS.sonnet46).output_config).toEqual(sent);
+    },
+  );
+
+  test.each([false, true])(
+    'with keywords that Anthropic refuses is answered, and they are named, stream %p',
+    async (stream) => {
+      pair.fake.script(MODELS.sonnet46, { say: { text: '{"age":3}' } });
+      const properties = { age: { type: 'integer', minimum: 0 } };
+      const json_schema = { name: 'a', schema: { type: 'object', properties, required: ['age'] } };
+      const members = { response_format: { type: 'json_schema', json_schema }, stream };
+      const response = await postFar(pair.gateway, 'chat', members);
+      const dropped = response.headers.get('x-tollgate-dropped');
+      expect([response.status, dropped]).toEqual([200, 'response_format.schema.minimum']);
+      await response.text();
+      expect(lastSent(pair, MODELS.sonnet46).output_config).toMatchObject({
+        format: {
+          schema: {
+            properties: { age: { type: 'integer', description: '{minimum: 0}' } },
+            additionalProperties: false,
+          },
+        },
+      });
+    },
+  );
 
   test('goes to a chat host as well', async () => {
     pair.fake.script(MODELS.house, { say: { text: '{"root":{}}' } });

@@ -9,6 +9,7 @@ import type { TranslationNotes } from '../translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
 import { keepLastMarks, renderCacheMark, type WrittenBlock } from './cache-control.ts';
 import { chooseOutputForm } from './choose-output-form.ts';
+import { renderSchema } from './fit-schema.ts';
 import { type Conversation, renderConversation } from './render-conversation.ts';
 import { renderReasoning } from './render-reasoning.ts';
 import { renderSampling } from './render-sampling.ts';
@@ -51,7 +52,7 @@ export function renderRequest(
     stop_sequences: sent.length === 0 ? undefined : sent,
     ...renderSampling(request, traits, reasoning.thinks, notes),
     thinking: reasoning.thinking,
-    output_config: renderOutputConfig(reasoning.effort, form.schema),
+    output_config: renderOutputConfig(reasoning.effort, fitOutputSchema(request, form.schema, notes)),
     metadata: request.end_user === null ? undefined : { user_id: request.end_user },
     service_tier: renderServiceTier(request, notes),
     cache_control: renderCacheMark(request.cache_mark),
@@ -88,6 +89,10 @@ function splitStop(stop: readonly string[]): {
 } {
   const sent = stop.filter((text) => /\S/.test(text));
   return { sent, searched: stop.filter((text) => text !== '' && !sent.includes(text)) };
+}
+
+function fitOutputSchema({ named }: GenerationRequest, schema: string | null, notes: TranslationNotes): string | null {
+  return schema === null ? null : renderSchema(schema, `${named.output_format ?? 'output_format'}.schema`, notes);
 }
 
 function renderOutputConfig(effort: string | undefined, schema: string | null): WritableJson | undefined {

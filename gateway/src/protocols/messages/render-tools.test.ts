@@ -31,11 +31,24 @@ describe('tools', () => {
       {
         name: 't',
         description: 'd',
-        input_schema: { type: 'object' },
+        input_schema: { type: 'object', properties: {}, additionalProperties: false },
         strict: true,
         cache_control: { type: 'ephemeral', ttl: '1h' },
       },
     ]);
+  });
+
+  test('the schema of a strict one is fitted to what Anthropic holds arguments to, of another left as it is', () => {
+    const parameters = '{"type":"object","properties":{"a":{"type":"string","maxLength":9}}}';
+    const strict = toolsOf(tool('s', { strict: true, parameters }), tool('t', { strict: false, parameters }));
+    const fitted = { a: { type: 'string', description: '{maxLength: 9}' } };
+    expect(strict.body.tools[0].input_schema).toEqual({
+      type: 'object',
+      properties: fitted,
+      additionalProperties: false,
+    });
+    expect(strict.body.tools[1].input_schema).toEqual(JSON.parse(parameters));
+    expect(strict.dropped).toEqual(['tools.0.parameters.maxLength']);
   });
 
   test.each([
@@ -198,10 +211,25 @@ describe('the form of the answer', () => {
   const ask = (changes: Partial<GenerationRequest>, traits = withTraits({}, { structured_output: false })) =>
     render(requestWith({ output_format: format, named: { output_format: 'response_format' }, ...changes }), traits);
 
-  test('vector 58: a schema is carried as it was written, recursion too', () => {
-    const { json, outputTool, dropped } = ask({}, CAPABLE);
-    expect(json).toContain(`"output_config":{"format":{"type":"json_schema","schema":${schema}}}`);
+  test('vector 58: a schema that Anthropic takes is carried as it was written, recursion too', () => {
+    const closed =
+      '{"type":"object", "properties":{"n":{"$ref":"#/$defs/n"}}, "$defs":{"n":{"$ref":"#/$defs/n"}}, "additionalProperties":false}';
+    const { json, outputTool, dropped } = ask({ output_format: { ...format, schema: closed } }, CAPABLE);
+    expect(json).toContain(`"output_config":{"format":{"type":"json_schema","schema":${closed}}}`);
     expect([outputTool, dropped]).toEqual([null, []]);
+  });
+
+  test('another is closed, and what it loses is named, or refused where the key is strict', () => {
+    const { body, dropped } = ask({}, CAPABLE);
+    expect(body.output_config.format.schema).toEqual({
+      type: 'object',
+      properties: { n: { $ref: '#/$defs/n' } },
+      $defs: { n: { $ref: '#/$defs/n' } },
+      additionalProperties: false,
+    });
+    expect(dropped).toEqual(['response_format.schema.maximum']);
+    const asked = requestWith({ output_format: format, named: { output_format: 'response_format' } });
+    expect(refusal(() => render(asked, CAPABLE, true))?.param).toBe('response_format.schema.maximum');
   });
 
   test('at a model without schemas it is asked for through a tool', () => {

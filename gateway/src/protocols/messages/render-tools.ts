@@ -8,6 +8,7 @@ import { refuseMember } from '../translation-notes.ts';
 import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
 import type { OutputForm } from './choose-output-form.ts';
 import { objectSchema } from './exact-object.ts';
+import { renderSchema } from './fit-schema.ts';
 import { type PartContext, renderToolName } from './render-part.ts';
 
 export interface RenderedTools {
@@ -58,10 +59,12 @@ function renderTool(tool: Tool, path: string, context: PartContext): WrittenBloc
       'Anthropic cannot hold a text to a grammar; leave the grammar out, or choose another model',
     );
   }
+  const schema = objectSchema(tool.parameters, path);
+  const strict = renderStrict(tool.strict, path, context);
   return {
     ...named,
-    input_schema: new RawJson(objectSchema(tool.parameters, path)),
-    strict: renderStrict(tool.strict, path, context),
+    input_schema: new RawJson(strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema),
+    strict,
     cache_control: renderCacheMark(tool.cache_mark),
   };
 }

@@ -8,7 +8,7 @@ import type { FeatureFates } from '../fates.ts';
 export const RENDERED_FEATURES: FeatureFates = {
   tools: {
     fate: 'carried',
-    note: 'free-text tools as functions of one text; grammars and tools of other formats are refused',
+    note: 'free-text tools as functions of one text; the schema of a strict tool as that of an answer; grammars and tools of other formats are refused',
   },
   tool_choice: { fate: 'carried', note: 'refused where the model cannot be made to call a tool' },
   parallel_tool_calls: { fate: 'carried', note: 'as disable_parallel_tool_use' },
@@ -29,7 +29,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   reasoning: { fate: 'carried', note: 'as adaptive thinking with an effort, or a budget, whichever the model takes' },
   output_format: {
     fate: 'carried',
-    note: 'a schema as output_config.format, or through a tool; plain JSON by an instruction and a check',
+    note: 'a schema as output_config.format, or through a tool: its objects are closed, and keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
   },
   verbosity: { fate: 'dropped', note: '`medium` asks for nothing' },
   end_user: { fate: 'carried', note: 'as metadata.user_id' },

@@ -68,6 +68,7 @@ function converse(exchanges: readonly Exchange[]): WritableJson[] {
 }
 
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+const CLOSED = '{"type":"object", "properties":{"n":{"const":12345678901234567890}}, "additionalProperties":false}';
 const tools = fc.constantFrom<WritableJson[]>(
   [{ name: 'look-up', input_schema: new RawJson('{"type":"object", "x":12345678901234567890}') }],
   [
@@ -75,7 +76,7 @@ const tools = fc.constantFrom<WritableJson[]>(
       name: 'look-up',
       description: 'd',
       strict: true,
-      input_schema: { type: 'object' },
+      input_schema: new RawJson(CLOSED),
       cache_control: { type: 'ephemeral', ttl: '1h' },
     },
     new RawJson('{"type":"web_search_20250305","name":"web_search", "max_uses":3}'),
@@ -105,9 +106,7 @@ const body = fc.record({
       { type: 'disabled' },
     ),
   ),
-  output_config: optional(
-    fc.record({ format: fc.constant({ type: 'json_schema', schema: new RawJson('{"type":"object", "x":1.0}') }) }),
-  ),
+  output_config: optional(fc.record({ format: fc.constant({ type: 'json_schema', schema: new RawJson(CLOSED) }) })),
   metadata: optional(fc.record({ user_id: said })),
   service_tier: optional(fc.constantFrom('auto', 'standard_only')),
   cache_control: optional(fc.constantFrom<WritableJson>({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' })),

@@ -3,6 +3,7 @@
  * shape, less what was named as dropped. Turns and parts are in the files beside it. Wire reference C.1, C.2 and C.5.
  */
 import type { GenerationRequest, ReasoningWish, Tool, ToolChoice } from '../../../src/generation/request.ts';
+import { fitSchema } from '../../../src/protocols/messages/fit-schema.ts';
 import type { ProtocolName } from '../../../src/protocols/protocol.ts';
 import { carriedMark, type Way } from './carried-parts.ts';
 import { carriedTurns } from './carried-turns.ts';
@@ -10,6 +11,8 @@ import { carriedTurns } from './carried-turns.ts';
 const JSON_INSTRUCTION = 'Answer with a single JSON object and nothing else.';
 const OUTPUT_TOKENS_FALLBACK = 8192;
 const NO_ARGUMENTS = '{"type":"object","properties":{}}';
+/** Keywords of schemas, in what is sent here, that become words. */
+const UNENFORCED = /\.(?:schema|parameters)\.(?:x|nullable|additionalProperties)$/;
 const FREE_TEXT = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}';
 
 /** `lost`: features of which it was said that they are dropped, on any leg of the way. */
@@ -51,6 +54,7 @@ export function carried(
 export function lostFeatures({ named }: GenerationRequest, dropped: readonly string[]): string[] {
   return dropped.map((word) => {
     if (word.endsWith('.strict')) return 'strict';
+    if (UNENFORCED.test(word)) return 'schema';
     const feature = Object.entries(named).find(([, name]) => name === word)?.[0];
     return feature ?? (word === 'cache_control' ? 'cache_marks' : word);
   });
@@ -100,11 +104,16 @@ function carriedTools(
   return [...own, ...searches];
 }
 
-/** Anthropic demands the type, which is put behind a schema that has none. */
+/** Anthropic demands the type, which is put behind a schema that has none, and holds a strict tool to a closed schema only. */
 function withType(parameters: string | null): string {
-  if (parameters === null) return NO_ARGUMENTS;
+  if (parameters === null) return fitted(NO_ARGUMENTS);
   const schema = JSON.parse(parameters);
-  return schema.type === undefined ? JSON.stringify({ ...schema, type: 'object' }) : parameters;
+  return fitted(schema.type === undefined ? JSON.stringify({ ...schema, type: 'object' }) : parameters);
+}
+
+/** The schema as an answer can be held to it; what fits is not changed again. */
+function fitted(schema: string): string {
+  return fitSchema(schema).schema;
 }
 
 function carriedChoice({ tool_choice: choice }: GenerationRequest, toolCount: number, messages: boolean): unknown {
@@ -149,6 +158,6 @@ function carriedFormat(
   strictLost: boolean,
 ): unknown {
   if (format?.kind !== 'json_schema') return format;
-  if (messages) return { kind: format.kind, schema: format.schema };
+  if (messages) return { kind: format.kind, schema: fitted(format.schema) };
   return { ...format, name: chat ? (format.name ?? 'output') : format.name, strict: strictLost ? null : format.strict };
 }
