@@ -37,7 +37,8 @@ export async function deliverTranslated(
   }
   const generation = foldGeneration(events);
   const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
-  if (generation.finish_reason === 'pause') job.call.dropped = [...job.call.dropped, 'pause_turn'];
+  const losses = translation.lossesIn(generation);
+  if (losses.length > 0) job.call.dropped = [...job.call.dropped, ...losses];
   translation.listen(generation);
   const facts = factsOf(generation, finish_reason, answer.body.length);
   return settledReply(job, { head: { headers: [] }, body: json, status: 200, failure: null, facts });

@@ -18,6 +18,7 @@ function fold(records: readonly string[], { stops = [] as readonly string[] } = 
     client: messages,
     context: CONTEXT,
     readAnswer: () => [],
+    lossesIn: () => [],
     listen: (generation) => heard.push(generation.finish_reason),
   });
   const verdicts = recordsOf(records.join('')).map((record) => folding.observer.observe(record));

@@ -31,7 +31,7 @@ export function foldTranslated(parser: StreamParser, filter: EventPipe, translat
       const generation = fold.result();
       const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
       translation.listen(generation);
-      return { json, finish_reason, dropped: generation.finish_reason === 'pause' ? ['pause_turn'] : [] };
+      return { json, finish_reason, dropped: translation.lossesIn(generation) };
     },
   };
 }

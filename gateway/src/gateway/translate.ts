@@ -2,10 +2,11 @@
 import { CallFailure } from '../errors/call-failure.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import { chainFilters, type EventPipe } from '../generation/filters/chain.ts';
-import { checkJson } from '../generation/filters/check-json.ts';
+import { extractJson, isNoJson } from '../generation/filters/extract-json.ts';
 import { unwrapOutputTool } from '../generation/filters/output-tool.ts';
 import { restoreTools } from '../generation/filters/restore-tools.ts';
 import { stopAtTexts } from '../generation/filters/stop-texts.ts';
+import type { Generation } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import { unfoldGeneration } from '../generation/unfold.ts';
 import type { AnswerContext, RenderedRequest } from '../protocols/codec.ts';
@@ -47,6 +48,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     client,
     context,
     readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
+    lossesIn: (generation) => lossesIn(generation, plan.request, rendered),
     listen(generation) {
       if (!generation.parts.some(({ kind }) => kind === 'reasoning')) return;
       const onEvent = plan.startListening();
@@ -76,14 +78,21 @@ export function translate(plan: TranslationPlan): UpstreamCall {
   };
 }
 
+/** What of the request the answer does not keep, or of the answer cannot be carried, in the caller's words. */
+function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
+  const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
+  if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
+  return losses;
+}
+
 /** What must be undone, looked for or checked in the answer, nearest to upstream first. */
-function pipeOf({ tools, outputTool, checksJson, stopTexts }: RenderedRequest) {
-  const readsText = checksJson || stopTexts.length > 0;
+function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest) {
+  const readsText = extractsJson || stopTexts.length > 0;
   const filters = [
     ...(outputTool === null ? [] : [unwrapOutputTool(outputTool)]),
     ...(tools.restored.size + tools.custom.size === 0 ? [] : [restoreTools(tools.restored, tools.custom)]),
     ...(stopTexts.length === 0 ? [] : [stopAtTexts(stopTexts)]),
-    ...(checksJson ? [checkJson()] : []),
+    ...(extractsJson ? [extractJson()] : []),
   ];
   const pipe: EventPipe = chainFilters(filters);
   return { pipe, isEmpty: filters.length === 0, readsText };

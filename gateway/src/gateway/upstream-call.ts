@@ -47,6 +47,8 @@ export interface Translation {
   readonly client: Protocol;
   readonly context: AnswerContext;
   readAnswer(body: Buffer): readonly GenerationEvent[];
+  /** What the answer leaves unmet or unsaid, for `x-tollgate-dropped`. */
+  lossesIn(generation: Generation): readonly string[];
   /** The answer went to the client. */
   listen(generation: Generation): void;
 }

@@ -17,8 +17,8 @@ export interface RenderedRequest {
   readonly tools: ToolNames;
   /** The format is asked for through a tool of this name, whose arguments are the answer; null: it is not. */
   readonly outputTool: string | null;
-  /** The answer was asked to be JSON by words alone: whether it is one is ours to check. */
-  readonly checksJson: boolean;
+  /** The answer was asked to be JSON by words alone: what the model writes around it is ours to take away. */
+  readonly extractsJson: boolean;
   /** Stop texts that upstream does not take: ours to look for in the answer. Empty: none. */
   readonly stopTexts: readonly string[];
 }

@@ -100,13 +100,31 @@ describe('JSON that can only be asked for in words', () => {
     expect(JSON.stringify(lastSent(pair, MODELS.sonnet46).system)).toContain('JSON object');
   });
 
-  test('that does not come is an error: a status, or in the stream', async () => {
-    pair.fake.script(MODELS.sonnet46, { say: { text: 'Here is your JSON: {"a": 1}' } });
+  test.each([
+    ['a fence', '```json\n{"a": 1}\n```'],
+    ['words', 'Here is your JSON: {"a": 1}'],
+  ])('is taken out of %s, plain and in a stream', async (_around, said) => {
+    pair.fake.script(MODELS.sonnet46, { say: { text: said } });
     const plain = await postFar(pair.gateway, 'chat', asked);
-    expect([plain.status, await plain.text()]).toEqual([500, expect.stringContaining('did not answer in JSON')]);
+    expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, null]);
+    expect(await plain.json()).toMatchObject({
+      choices: [{ message: { content: '{"a": 1}' }, finish_reason: 'stop' }],
+    });
+    const events = await eventsOf(await postFar(pair.gateway, 'chat', { ...asked, stream: true }));
+    const deltas = events as unknown as ReadonlyArray<{ choices: { delta: { content?: string } }[] }>;
+    expect(deltas.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('{"a": 1}');
+  });
+
+  test('that does not come is an answer all the same, paid for, and response_format is named', async () => {
+    pair.fake.script(MODELS.sonnet46, { say: { text: 'I would rather not.' } });
+    const plain = await postFar(pair.gateway, 'chat', asked);
+    expect([plain.status, plain.headers.get('x-tollgate-dropped')]).toEqual([200, 'response_format']);
+    expect(await plain.text()).toContain('I would rather not.');
     const streamed = await (await postFar(pair.gateway, 'chat', { ...asked, stream: true })).text();
-    expect(streamed).not.toContain('[DONE]');
-    expect(streamed.trimEnd().split('\n\n').at(-1)).toContain('did not answer in JSON');
+    expect(streamed).toContain('"content":" not."');
+    expect(streamed.trimEnd().split('\n\n').at(-1)).toBe('data: [DONE]');
+    const records = await pair.gateway.calls('--limit', '2');
+    for (const record of records) expect(record).toMatchObject({ status: 200, error: null, usage_source: 'upstream' });
   });
 
   test('is refused to a strict key', async () => {

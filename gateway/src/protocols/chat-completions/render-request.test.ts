@@ -101,9 +101,15 @@ test('a mark on the whole request has no place, and is named', () => {
 });
 
 test('a request that asks for nothing says nothing', () => {
-  const { body, tools, outputTool, checksJson, stopTexts } = render(requestOf({}));
+  const { body, tools, outputTool, extractsJson, stopTexts } = render(requestOf({}));
   expect(body).toEqual({ model: 'upstream-model', messages: [{ role: 'user', content: 'hello' }] });
-  expect([tools.restored.size, tools.custom.size, outputTool, checksJson, stopTexts]).toEqual([0, 0, null, false, []]);
+  expect([tools.restored.size, tools.custom.size, outputTool, extractsJson, stopTexts]).toEqual([
+    0,
+    0,
+    null,
+    false,
+    [],
+  ]);
 });
 
 test('a stream asks for usage where the host can be asked', () => {

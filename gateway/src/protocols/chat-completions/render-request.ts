@@ -38,7 +38,7 @@ export function renderRequest(
     json: writeJson(body),
     tools: { restored: context.restored, custom: new Set() },
     outputTool: null,
-    checksJson: false,
+    extractsJson: false,
     stopTexts: stop.stopTexts,
   };
 }

@@ -1,6 +1,7 @@
 /** Owns judging the arguments of one tool call while they come: whether their JSON is at its end, and whether it is an object. */
+
+import { JsonEnd } from '../../generation/json-end.ts';
 import { parseObject } from '../json.ts';
-import { JsonEnd } from './json-end.ts';
 
 /** `empty`: white space at most, which stands for no arguments; `broken`: no JSON of an object, or not the whole of it. */
 type ArgumentsState = 'empty' | 'whole' | 'broken';

@@ -13,10 +13,10 @@ export interface OutputForm {
   /** A tool whose arguments are the answer. */
   readonly tool: { readonly name: string; readonly schema: JsonText; readonly description: string | null } | null;
   readonly instruction: string | null;
-  readonly checksJson: boolean;
+  readonly extractsJson: boolean;
 }
 
-const PLAIN: OutputForm = { schema: null, tool: null, instruction: null, checksJson: false };
+const PLAIN: OutputForm = { schema: null, tool: null, instruction: null, extractsJson: false };
 const JSON_INSTRUCTION = 'Answer with a single JSON object and nothing else.';
 const TOOL_NAME = 'json_output';
 
@@ -30,7 +30,7 @@ export function chooseOutputForm(request: GenerationRequest, traits: UpstreamTra
       `${traits.model} can only be asked in words for JSON, and this API key is strict. Give a schema, or use a key that is not`,
     );
   }
-  if (format.kind === 'json') return { ...PLAIN, instruction: JSON_INSTRUCTION, checksJson: true };
+  if (format.kind === 'json') return { ...PLAIN, instruction: JSON_INSTRUCTION, extractsJson: true };
   if (traits.takes.structured_output !== false) return { ...PLAIN, schema: format.schema };
   if (traits.takes.tools === false) {
     const member = request.named.output_format ?? 'output_format';

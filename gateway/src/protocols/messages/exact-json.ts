@@ -2,8 +2,9 @@
  * Owns cutting values out of a JSON text exactly as they were written: digits, order and keys that come twice survive, which
  * a parse loses and a scan refuses. The text must already be known to be valid JSON.
  */
+
+import { JsonEnd } from '../../generation/json-end.ts';
 import type { JsonText } from '../../generation/part.ts';
-import { JsonEnd } from './json-end.ts';
 
 /** The text of an object's member, of the last one where the key comes twice (as JSON.parse reads it); null: there is none. */
 export function memberText(json: JsonText, name: string): JsonText | null {

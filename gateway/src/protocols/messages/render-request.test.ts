@@ -18,8 +18,14 @@ test('a plain request is the model, the most tokens and the turn', () => {
 });
 
 test('what undoes nothing is empty', () => {
-  const { tools, outputTool, checksJson, stopTexts } = render(requestWith({}));
-  expect([tools.restored.size, tools.custom.size, outputTool, checksJson, stopTexts]).toEqual([0, 0, null, false, []]);
+  const { tools, outputTool, extractsJson, stopTexts } = render(requestWith({}));
+  expect([tools.restored.size, tools.custom.size, outputTool, extractsJson, stopTexts]).toEqual([
+    0,
+    0,
+    null,
+    false,
+    [],
+  ]);
 });
 
 describe('sampling', () => {
@@ -239,6 +245,6 @@ test.each(FEATURES.filter((feature) => RENDERED_FEATURES[feature].fate !== 'drop
 
 test('JSON that can only be asked for in words is refused to a strict key', () => {
   const request = requestWith({ output_format: { kind: 'json' }, named: { output_format: 'response_format' } });
-  expect(render(request)).toMatchObject({ checksJson: true });
+  expect(render(request)).toMatchObject({ extractsJson: true });
   expect(refusal(() => render(request, CAPABLE, true))).toMatchObject({ param: 'response_format' });
 });

@@ -61,7 +61,7 @@ export function renderRequest(
     json: writeJson(body),
     tools: { restored, custom },
     outputTool: form.tool?.name ?? null,
-    checksJson: form.checksJson,
+    extractsJson: form.extractsJson,
     stopTexts: searched,
   };
 }

@@ -271,8 +271,8 @@ describe('the form of the answer', () => {
   });
 
   test('plain JSON is asked for in words, and is checked', () => {
-    const { body, checksJson, outputTool } = ask({ output_format: { kind: 'json' } }, CAPABLE);
+    const { body, extractsJson, outputTool } = ask({ output_format: { kind: 'json' } }, CAPABLE);
     expect(body.system).toEqual([{ type: 'text', text: 'Answer with a single JSON object and nothing else.' }]);
-    expect([checksJson, outputTool]).toEqual([true, null]);
+    expect([extractsJson, outputTool]).toEqual([true, null]);
   });
 });
