@@ -11,6 +11,8 @@ export interface Run {
   readonly signal: string | number | null;
   /** The file that was running when the run was ended because it stood still; else null. */
   readonly hungIn: string | null;
+  /** The file whose tests were the last to be told of; empty where there was none. */
+  readonly lastFile: string;
 }
 
 export interface Verdict {
@@ -24,8 +26,11 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** The verdict on runs that went beside each other. */
+const NOTHING: Verdict = { passed: 0, failed: 0, skipped: 0, skips: [], problems: [] };
+
+/** The verdict on all runs of a list of files; a list without any is no good one. */
 export function judgeAll(runs: readonly Run[]): Verdict {
+  if (runs.length === 0) return { ...NOTHING, failed: 1, problems: ['no test file was found'] };
   const verdicts = runs.map(judge);
   const sum = (count: (verdict: Verdict) => number) => verdicts.reduce((total, verdict) => total + count(verdict), 0);
   return {
@@ -64,14 +69,15 @@ export function judge(run: Run): Verdict {
   };
 }
 
-function processProblems({ files, cases, status, signal, hungIn }: Run, failed: number): string[] {
-  if (files.length === 0) return ['no test file was found'];
+function processProblems({ files, cases, status, signal, hungIn, lastFile }: Run, failed: number): string[] {
   if (hungIn !== null) return [`${hungIn}: a test of it stood still and the run was ended`];
-  if (signal !== null) return [`bun test was ended by ${signal}: the last file named above did not finish`];
+  if (signal !== null) return [`bun test was ended by ${signal} in ${lastFile || files.join(', ')}`];
   if (cases === null)
-    return [`bun test ended with status ${status} and no report: no test was there to run, or one ended the process`];
+    return [
+      `${files.join(', ')}: bun test ended with status ${status} and no report: no test was there to run, or one ended the process`,
+    ];
   if (status !== 0 && failed === 0)
-    return [`bun test ended with status ${status}: an error outside of any test, see above`];
+    return [`${files.join(', ')}: bun test ended with status ${status}: an error outside of any test, see above`];
   if (status === 0 && failed > 0) return ['bun test ended with status 0 though tests failed'];
   return [];
 }

@@ -1,12 +1,12 @@
 /** Shows that every test of a JUnit file is read with its names and outcome, and that a cut file is refused. */
 import { expect, test } from 'bun:test';
-import { parseJunit } from './junit.ts';
+import { parseFileSeconds, parseJunit } from './junit.ts';
 
 const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="bun test" tests="5">
-  <testsuite name="a.test.ts" file="a.test.ts" tests="5">
+  <testsuite name="a.test.ts" file="a.test.ts" tests="5" time="1.25">
     <testcase name="one &lt;&amp;&quot;quoted&quot;&gt; &#10;" classname="" file="a.test.ts" assertions="1" />
-    <testsuite name="outer" file="a.test.ts">
+    <testsuite name="outer" file="a.test.ts" time="0.5">
       <testsuite name="inner &gt; x" file="a.test.ts">
         <testcase name="in" classname="inner" file="a.test.ts">
           <skipped />
@@ -32,6 +32,10 @@ test('names, nesting and outcomes are read', () => {
     { file, path: ['fails'], outcome: 'failed' },
     { file, path: ['last'], outcome: 'passed' },
   ]);
+});
+
+test('the time of a file is that of its outermost suite', () => {
+  expect([...parseFileSeconds(REPORT)]).toEqual([['a.test.ts', 1.25]]);
 });
 
 test('a file cut anywhere before its end is refused', () => {

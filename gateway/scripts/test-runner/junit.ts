@@ -1,4 +1,4 @@
-/** Owns reading the JUnit file that `bun test` writes: which test of which file ended how. Judges nothing. */
+/** Owns reading the JUnit file that `bun test` writes: which test of which file ended how, and how long each file took. */
 
 export type Outcome = 'passed' | 'failed' | 'skipped' | 'todo';
 
@@ -56,4 +56,17 @@ function attribute(attributes: string, name: string): string {
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
     return NAMED[entity] ?? entity;
   });
+}
+
+/** Seconds of each file, its hooks included. */
+export function parseFileSeconds(xml: string): Map<string, number> {
+  const seconds = new Map<string, number>();
+  let depth = 0;
+  for (const [, closing, tag, attributes = ''] of xml.matchAll(TAG)) {
+    if (tag !== 'testsuite') continue;
+    if (closing !== '/' && depth === 0)
+      seconds.set(attribute(attributes, 'file'), Number(attribute(attributes, 'time')));
+    depth += closing === '/' ? -1 : 1;
+  }
+  return seconds;
 }

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { judge } from './judge.ts';
-import { dealFiles, runTests } from './run-tests.ts';
+import { groupFiles, runTests, takeGroups } from './run-tests.ts';
 
 const trees: string[] = [];
 afterAll(() => {
@@ -12,10 +12,21 @@ afterAll(() => {
 });
 
 /** Runs a copy of the driver over the files; returns its status and output, and its last line. */
-function drive(files: Record<string, string>): { status: number; output: string; last: string } {
+function drive(
+  files: Record<string, string>,
+  ...words: readonly string[]
+): { status: number; output: string; last: string } {
   const root = mkdtempSync(join(tmpdir(), 'tollgate-driver-'));
   trees.push(root);
-  for (const part of ['main.ts', 'run-tests.ts', 'watch-output.ts', 'junit.ts', 'judge.ts', 'settle.ts']) {
+  for (const part of [
+    'main.ts',
+    'run-tests.ts',
+    'watch-output.ts',
+    'junit.ts',
+    'judge.ts',
+    'settle.ts',
+    'slowest-files.ts',
+  ]) {
     cpSync(join(import.meta.dir, part), join(root, 'gateway/scripts/test-runner', part));
   }
   mkdirSync(join(root, 'gateway/src/app'), { recursive: true });
@@ -24,7 +35,7 @@ function drive(files: Record<string, string>): { status: number; output: string;
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), `import { test, describe, expect } from 'bun:test';\n${text}\n`);
   }
-  const run = Bun.spawnSync([process.execPath, join(root, 'gateway/scripts/test-runner/main.ts')], {
+  const run = Bun.spawnSync([process.execPath, join(root, 'gateway/scripts/test-runner/main.ts'), ...words], {
     env: { ...process.env, CI: 'false' },
   });
   const output = run.stdout.toString() + run.stderr.toString();
@@ -54,14 +65,45 @@ test('many files are run two at a time, and what one of them prints stands toget
   }
 });
 
-test('files are dealt out evenly, all of them, and few of them stay together', () => {
-  const files = Array.from({ length: 45 }, (_, at) => `${at}`);
-  const dealt = dealFiles(files, 2);
-  expect(dealt.map(({ length }) => length)).toEqual([23, 22]);
-  expect(dealt.flat().sort()).toEqual([...files].sort());
-  expect(dealFiles(files.slice(0, 39), 2)).toEqual([files.slice(0, 39)]);
-  expect(dealFiles(files, 1)).toEqual([files]);
-  expect(dealFiles([], 2)).toEqual([[]]);
+test('a suite has a process of its own, the browser’s come first; small files share one', () => {
+  const small = Array.from({ length: 17 }, (_, at) => `gateway/src/${at}.test.ts`);
+  const suites = ['gateway/test/a.test.ts', 'gateway/test/browser/b.test.ts', 'gateway/test/c.test.ts'];
+  expect(groupFiles([...small, ...suites])).toEqual([
+    ['gateway/test/browser/b.test.ts'],
+    ['gateway/test/a.test.ts'],
+    ['gateway/test/c.test.ts'],
+    small.slice(0, 8),
+    small.slice(8, 16),
+    small.slice(16),
+  ]);
+  expect(groupFiles([])).toEqual([]);
+});
+
+test('groups are taken from both ends, each once, no more at a time than allowed', async () => {
+  const groups = Array.from({ length: 9 }, (_, at) => [`${at}`]);
+  const begun: string[] = [];
+  let running = 0;
+  let most = 0;
+  const taken = await takeGroups(groups, 2, async ([name = '']) => {
+    begun.push(name);
+    running += 1;
+    most = Math.max(most, running);
+    await Promise.resolve();
+    running -= 1;
+    return name;
+  });
+  expect(begun.slice(0, 2)).toEqual(['0', '8']);
+  expect(taken.sort()).toEqual(groups.flat());
+  expect(most).toBe(2);
+});
+
+test('the slowest files are named where that is asked for', () => {
+  const slow = `test('slow', () => Bun.sleep(150));`;
+  const { output, last } = drive({ 'gateway/test/slow.test.ts': slow, 'gateway/a.test.ts': GOOD }, '--slowest');
+  expect(output).toMatch(
+    /seconds +cpu +file\n +0\.[1-9] +0\.\d +gateway\/test\/slow\.test\.ts\n +0\.\d +0\.\d +gateway\/a/,
+  );
+  expect(last).toBe('2 passed, 0 failed, 0 skipped');
 });
 
 test('no test file at all fails', () => {
@@ -101,8 +143,13 @@ test('a run that stands still is ended, and the file named', async () => {
   });
 });
 
-test('failures are shown with their file, passes are not', () => {
-  const { output } = drive({ 'gateway/a.test.ts': `${GOOD} test('bad', () => expect(1).toBe(2));` });
+test('failures are shown with their file, passes and Bun’s sums are not', () => {
+  const { output } = drive({
+    'gateway/a.test.ts': `${GOOD} test('bad', () => expect(1).toBe(2));`,
+    'gateway/b.test.ts': GOOD,
+  });
+  expect(output).not.toContain('gateway/b.test.ts');
+  expect(output).not.toMatch(/Ran \d+ tests|\d+ pass$/m);
   expect(output).toContain('gateway/a.test.ts:\n');
   expect(output).toContain('(fail) bad');
   expect(output).not.toContain('(pass)');

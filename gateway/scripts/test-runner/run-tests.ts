@@ -3,11 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from './judge.ts';
-import { parseJunit, type TestCase } from './junit.ts';
+import { parseFileSeconds, parseJunit, type TestCase } from './junit.ts';
 import { watchOutput } from './watch-output.ts';
 
-/** Below it a second process costs more than it gains. */
-const FILES_PER_RUN_MIN = 20;
 const SETTLE = join(import.meta.dir, 'settle.ts');
 
 /** The test files below the folders, as sorted paths relative to `root`; only those that contain one of `wanted`, if any is given. */
@@ -20,13 +18,48 @@ export function findTestFiles(root: string, folders: readonly string[], wanted: 
   return files.filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part))).sort();
 }
 
+/** Suites that start processes; those with a browser take the longest. */
+const BROWSER_SUITES = 'gateway/test/browser/';
+const SUITES = 'gateway/test/';
+/** Small files share a process, for each costs 60 ms of its own. */
+const FILES_PER_RUN = 8;
+
+/** Groups the files into runs, those that take the longest first: a process for each suite, one for a few of all other files. */
+export function groupFiles(files: readonly string[]): string[][] {
+  const suites = files.filter((file) => file.startsWith(SUITES));
+  const others = files.filter((file) => !file.startsWith(SUITES));
+  const [slowest, slow] = [true, false].map((wanted) =>
+    suites.filter((file) => file.startsWith(BROWSER_SUITES) === wanted),
+  );
+  const alone = [...(slowest ?? []), ...(slow ?? [])].map((file) => [file]);
+  const together = Array.from({ length: Math.ceil(others.length / FILES_PER_RUN) }, (_, at) => {
+    return others.slice(at * FILES_PER_RUN, (at + 1) * FILES_PER_RUN);
+  });
+  return [...alone, ...together];
+}
+
 /**
- * Deals the files out to as many runs as go beside each other, one card at a time: slow suites lie in the same folders. Few
- * files are one run.
+ * Takes groups until none is left, `atOnce` at a time: half of the takers from the front, half from the back, so that not all of
+ * them have a slow one at once and none is left with a slow one at the end.
  */
-export function dealFiles(files: readonly string[], runsMax: number): string[][] {
-  const count = Math.max(1, Math.min(runsMax, Math.floor(files.length / FILES_PER_RUN_MIN)));
-  return Array.from({ length: count }, (_, run) => files.filter((_, at) => at % count === run));
+export async function takeGroups<Result>(
+  groups: readonly (readonly string[])[],
+  atOnce: number,
+  take: (files: readonly string[]) => Promise<Result>,
+): Promise<Result[]> {
+  const left = [...groups];
+  const results: Result[] = [];
+  const work = async (fromFront: boolean): Promise<void> => {
+    for (
+      let next = fromFront ? left.shift() : left.pop();
+      next !== undefined;
+      next = fromFront ? left.shift() : left.pop()
+    ) {
+      results.push(await take(next));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, (_, taker) => work(taker % 2 === 0)));
+  return results;
 }
 
 /** How long a run may say nothing before it counts as hung. */
@@ -35,9 +68,16 @@ const STILL_MS = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 600_000 : 120_000;
 /** For a test or hook that names no limit: as long as a busy machine may take, for Bun's own 5 s are too few to start a gateway there. */
 const TEST_MS = 20_000;
 
+/** A run with what it took. */
+export interface TimedRun extends Run {
+  /** Seconds by file; empty where there is no report. */
+  readonly fileSeconds: ReadonlyMap<string, number>;
+  /** Processor time of the run and of the processes that it started and saw end. */
+  readonly cpuSeconds: number;
+}
+
 /** Runs the files in one process of this same Bun, its output on ours. `CI=1` makes `.only` an error. */
-export async function runTests(root: string, files: readonly string[], stillMs = STILL_MS): Promise<Run> {
-  if (files.length === 0) return { files, cases: [], status: 0, signal: null, hungIn: null };
+export async function runTests(root: string, files: readonly string[], stillMs = STILL_MS): Promise<TimedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-tests-'));
   const report = join(folder, 'junit.xml');
   const flags = [`--preload=${SETTLE}`, `--timeout=${TEST_MS}`, '--reporter=junit', `--reporter-outfile=${report}`];
@@ -57,16 +97,31 @@ export async function runTests(root: string, files: readonly string[], stillMs =
   await running.exited;
   await output.finish();
   process.off('SIGINT', passOn).off('SIGTERM', passOn);
-  const cases = await readCases(report);
+  const told = await readReport(report);
   await rm(folder, { recursive: true });
-  return { files, cases, status: running.exitCode, signal: running.signalCode, hungIn };
+  return {
+    files,
+    cases: told?.cases ?? null,
+    status: running.exitCode,
+    signal: running.signalCode,
+    hungIn,
+    lastFile: output.file(),
+    fileSeconds: told?.fileSeconds ?? new Map(),
+    cpuSeconds: Number(running.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000,
+  };
 }
 
-async function readCases(report: string): Promise<TestCase[] | null> {
+interface Report {
+  readonly cases: TestCase[];
+  readonly fileSeconds: ReadonlyMap<string, number>;
+}
+
+async function readReport(report: string): Promise<Report | null> {
   const file = Bun.file(report);
   if (!(await file.exists())) return null;
+  const xml = await file.text();
   try {
-    return parseJunit(await file.text());
+    return { cases: parseJunit(xml), fileSeconds: parseFileSeconds(xml) };
   } catch (error) {
     process.stderr.write(`${error}\n`);
     return null;

@@ -1,6 +1,6 @@
 /**
- * Owns what is shown of a test run while it goes: every line but those of passed tests and the empty ones around them, file
- * by file, so that two runs beside each other do not mix. Knows which file is running, and when the run stands still.
+ * Owns what is shown of a test run while it goes: every line but those of passed tests, the empty ones around them and Bun's own
+ * sums, file by file, so that two runs beside each other do not mix. Knows which file is running, and when the run stands still.
  */
 
 export interface OutputWatch {
@@ -14,6 +14,9 @@ export interface OutputWatch {
 const REST_MS = 1_000;
 
 const PASSED = /^\((?:pass|skip)\)/;
+/** What Bun writes before the first test and after the last. */
+const SUMS =
+  /^(?:bun test v\S+ \(\w+\)| *\d+ (?:pass|fail|skip|todo|error|errors)| *\d+ expect\(\) calls|Ran \d+ tests? across .*)$/;
 const FILE = /^(\S+\.test\.ts):$/;
 
 /**
@@ -29,17 +32,22 @@ export function watchOutput(
   let file = '';
   let quiet = true;
   let held = '';
+  let title = '';
   const showHeld = (): void => {
-    if (held !== '') show(held);
+    if (held !== '') show(title + held);
     held = '';
   };
   const showLine = (line: string): void => {
     const bare = Bun.stripANSI(line);
     const header = FILE.exec(bare);
-    if (header !== null) showHeld();
-    file = header?.[1] ?? file;
-    if (PASSED.test(bare) || (quiet && bare === '')) return;
-    quiet = bare === '' || header !== null;
+    if (header !== null) {
+      showHeld();
+      file = header[1] ?? file;
+      title = `${line}\n`;
+      quiet = true;
+    }
+    if (header !== null || PASSED.test(bare) || SUMS.test(bare) || (quiet && bare === '')) return;
+    quiet = bare === '';
     held += `${line}\n`;
   };
   const timer = setTimeout(onStill, stillMs);
