@@ -1,11 +1,12 @@
 /** Checks that signed reasoning comes back to the call that it led to, to its owner only, and within its bounds. */
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Part, ReasoningPart, ToolCallPart } from '../generation/part.ts';
 import { textPart } from '../generation/part.ts';
 import type { GenerationRequest } from '../generation/request.ts';
+import { aliasText } from '../protocols/tool-names.ts';
 import { KeptReasoning, keepReasoningOf } from './kept-reasoning.ts';
 
-const OWNER = { workspace: 'w', provider: 'p' };
+const OWNER = { workspace: 'w', provider: 'p', model: null as string | null };
 const HOUR_MS = 3_600_000;
 
 function reasoning(signature: string | null, text = 'hm'): ReasoningPart {
@@ -61,6 +62,63 @@ test('what the client echoed itself is not doubled, and what has no signature is
   expect(replayed(kept, [reasoning('s'), call('a')])).toHaveLength(2);
   kept.keep(OWNER, [reasoning(null), call('b')], 0);
   expect(replayed(kept, [call('b')])).toHaveLength(1);
+});
+
+describe('data that a host gave with a call', () => {
+  const host_data = { origin: 'chat', json: '{"call":{"a":1}}' };
+
+  test('comes back on the call, with and without reasoning beside it', () => {
+    const kept = new KeptReasoning();
+    kept.keep(OWNER, [textPart('x'), { ...call('a'), host_data }, call('b')], 0);
+    expect(replayed(kept, [textPart('x'), call('a'), call('b')])).toEqual([
+      textPart('x'),
+      { ...call('a'), host_data },
+      call('b'),
+    ]);
+    expect(replayed(kept, [reasoning('gw1.mark'), call('a')])).toEqual([
+      reasoning('gw1.mark'),
+      { ...call('a'), host_data },
+    ]);
+  });
+
+  test('comes back to no other workspace, provider or model, and to no call that differs', () => {
+    const kept = new KeptReasoning();
+    const owner = { ...OWNER, model: 'm' };
+    kept.keep(owner, [{ ...call('a'), host_data }], 0);
+    for (const other of [{ workspace: 'v' }, { provider: 'q' }, { model: 'n' }, { model: null }]) {
+      expect(replayed(kept, [call('a')], { ...owner, ...other })).toEqual([call('a')]);
+    }
+    for (const tampered of [call('b'), call('a', '{"a":2}'), { ...call('a'), name: 'g' }]) {
+      expect(replayed(kept, [tampered], owner)).toEqual([tampered]);
+    }
+    expect(replayed(kept, [call('a')], owner)).toEqual([{ ...call('a'), host_data }]);
+  });
+
+  test('comes back under the id that a messages client was shown', () => {
+    const kept = new KeptReasoning();
+    kept.keep(OWNER, [{ ...call('functions.f:0'), host_data }], 0);
+    const shown = call(aliasText('functions.f:0', 128));
+    expect(replayed(kept, [shown])).toEqual([{ ...shown, host_data }]);
+  });
+
+  test('is kept of a stream, though it comes behind the call', () => {
+    const kept = new KeptReasoning();
+    const hear = keepReasoningOf(kept, OWNER, () => 0);
+    hear({ kind: 'part_start', part: 0, opening: { kind: 'tool_call', id: 'a', name: 'f', tool: 'function' } });
+    hear({ kind: 'arguments_delta', part: 0, text: '{"a":1}' });
+    hear({ kind: 'part_end', part: 0 });
+    hear({ kind: 'host_data', part: 0, native: host_data });
+    hear({ kind: 'finish', finish_reason: 'tool_calls', stop_sequence: null, reported: 'stop', explanation: null });
+    expect(replayed(kept, [call('a')])).toEqual([{ ...call('a'), host_data }]);
+  });
+
+  test('counts among the bytes that are kept', () => {
+    const kept = new KeptReasoning();
+    const long = { ...host_data, json: 'x'.repeat(1024 * 1024) };
+    for (let i = 0; i < 64; i++) kept.keep(OWNER, [{ ...call(`c${i}`), host_data: long }], 0);
+    expect(replayed(kept, [call('c0')])).toEqual([call('c0')]);
+    expect(replayed(kept, [call('c63')])).toEqual([{ ...call('c63'), host_data: long }]);
+  });
 });
 
 test('the oldest go when there are too many bytes', () => {

@@ -1,11 +1,13 @@
 /**
- * Owns remembering signed reasoning for clients whose format has no place for it: it is kept under the tool call that it led
- * to and put back when the client replays that call. Bounded in number, bytes and time; lost with the process, and then left out.
+ * Remembers what a client's format has no place for and its issuer wants back: signed reasoning, and the data that hosts give with
+ * tool calls. It is kept under the tool call that it came with and put back when the client replays that call. Bounded in number,
+ * bytes and time; lost with the process, and then left out.
  */
 import { createHash } from 'node:crypto';
 import type { GenerationEvent } from '../generation/event.ts';
-import type { Part, ReasoningPart, ToolCallPart } from '../generation/part.ts';
+import type { Native, Part, ReasoningPart, ToolCallPart } from '../generation/part.ts';
 import type { GenerationRequest, Turn } from '../generation/request.ts';
+import { aliasText } from '../protocols/tool-names.ts';
 
 const ENTRIES_MAX = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -15,12 +17,15 @@ const KEPT_MS = 60 * 60 * 1000;
 export interface ReasoningOwner {
   readonly workspace: string;
   readonly provider: string;
+  /** Null: any model of the provider takes what another of them gave. */
+  readonly model: string | null;
 }
 
 interface Entry {
   readonly parts: readonly ReasoningPart[];
   /** Nothing was said before it in its turn. */
   readonly leads: boolean;
+  readonly host_data: Native | null;
   readonly bytes: number;
   readonly untilMs: number;
 }
@@ -39,31 +44,39 @@ export class KeptReasoning {
         if (part.signature !== null) reasoning.push(part);
         leads = isFirst;
       } else if (part.kind === 'tool_call') {
-        if (reasoning.length > 0) this.#put(keyOf(owner, part), reasoning, leads, nowMs);
+        const host_data = part.host_data ?? null;
+        if (reasoning.length > 0 || host_data !== null) {
+          this.#put(keyOf(owner, part), { parts: reasoning, leads, host_data }, nowMs);
+        }
         reasoning = [];
       }
       if (part.kind !== 'reasoning') isFirst = false;
     }
   }
 
-  /** The request with what was kept put back into turns that have none of their own. */
+  /** The request with what was kept put back; reasoning only into turns that have none of their own. */
   restore(owner: ReasoningOwner, request: GenerationRequest, nowMs: number): GenerationRequest {
     if (this.#entries.size === 0) return request;
     return { ...request, turns: request.turns.map((turn) => this.#restoreTurn(owner, turn, nowMs)) };
   }
 
   #restoreTurn(owner: ReasoningOwner, turn: Turn, nowMs: number): Turn {
-    if (turn.role !== 'assistant' || turn.parts.some((part) => part.kind === 'reasoning' && part.signature !== null)) {
-      return turn;
-    }
+    if (turn.role !== 'assistant') return turn;
+    const hasOwn = turn.parts.some((part) => part.kind === 'reasoning' && part.signature !== null);
     const leading: Part[] = [];
     const others: Part[] = [];
+    let found = false;
     for (const part of turn.parts) {
       const entry = part.kind === 'tool_call' ? this.#get(keyOf(owner, part), nowMs) : null;
-      if (entry !== null) (entry.leads ? leading : others).push(...entry.parts);
-      others.push(part);
+      if (part.kind !== 'tool_call' || entry === null) {
+        others.push(part);
+        continue;
+      }
+      found = true;
+      if (!hasOwn) (entry.leads ? leading : others).push(...entry.parts);
+      others.push(entry.host_data === null ? part : { ...part, host_data: entry.host_data });
     }
-    return leading.length + others.length === turn.parts.length ? turn : { ...turn, parts: [...leading, ...others] };
+    return found ? { ...turn, parts: [...leading, ...others] } : turn;
   }
 
   #get(key: string, nowMs: number): Entry | null {
@@ -72,12 +85,13 @@ export class KeptReasoning {
     return entry;
   }
 
-  #put(key: string, parts: readonly ReasoningPart[], leads: boolean, nowMs: number): void {
-    let bytes = key.length;
+  #put(key: string, kept: Pick<Entry, 'parts' | 'leads' | 'host_data'>, nowMs: number): void {
+    const { parts, host_data } = kept;
+    let bytes = key.length + 2 * (host_data?.json.length ?? 0);
     for (const { text, signature } of parts) bytes += 2 * (text.length + (signature?.length ?? 0));
     if (bytes > BYTES_MAX) return;
     this.#drop(key);
-    this.#entries.set(key, { parts, leads, bytes, untilMs: nowMs + KEPT_MS });
+    this.#entries.set(key, { ...kept, bytes, untilMs: nowMs + KEPT_MS });
     this.#bytes += bytes;
     for (const [oldest, entry] of this.#entries) {
       if (this.#entries.size <= ENTRIES_MAX && this.#bytes <= BYTES_MAX && entry.untilMs >= nowMs) break;
@@ -106,6 +120,7 @@ export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowM
       case 'text_delta':
       case 'arguments_delta':
       case 'signature':
+      case 'host_data':
         extend(parts, event);
         return;
       case 'finish':
@@ -116,21 +131,28 @@ export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowM
 
 function extend(
   parts: Part[],
-  event: Extract<GenerationEvent, { kind: 'text_delta' | 'arguments_delta' | 'signature' }>,
+  event: Extract<GenerationEvent, { kind: 'text_delta' | 'arguments_delta' | 'signature' | 'host_data' }>,
 ) {
   const part = parts[event.part];
   if (part?.kind === 'tool_call' && event.kind === 'arguments_delta') {
     parts[event.part] = { ...part, arguments: part.arguments + event.text };
+  } else if (part?.kind === 'tool_call' && event.kind === 'host_data') {
+    parts[event.part] = { ...part, host_data: event.native };
   } else if (part?.kind === 'reasoning') {
     if (event.kind === 'text_delta') parts[event.part] = { ...part, text: part.text + event.text };
     else if (event.kind === 'signature') parts[event.part] = { ...part, signature: event.signature };
   }
 }
 
-/** Clients may write the arguments anew with other white space; that is the same call. */
-function keyOf({ workspace, provider }: ReasoningOwner, call: ToolCallPart): string {
+/** As long as the ids that a messages client is shown. */
+const ID_CHARS_MAX = 128;
+
+/** Clients may write the arguments anew with other white space, and know ids as we wrote them; that is the same call. */
+function keyOf({ workspace, provider, model }: ReasoningOwner, call: ToolCallPart): string {
   const hash = createHash('sha256');
-  for (const word of [workspace, provider, call.id, tidy(call.arguments)]) hash.update(`${word.length}:${word}`);
+  const id = aliasText(call.id, ID_CHARS_MAX);
+  for (const word of [workspace, provider, model ?? '', id, call.name, tidy(call.arguments)])
+    hash.update(`${word.length}:${word}`);
   return hash.digest('base64');
 }
 

@@ -71,11 +71,15 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
   const upstream = PROTOCOLS[speaks];
   const notes = startNotes(principal.strict);
   const parsed = protocol.codec.parseRequest(outline, notes);
-  const owner: ReasoningOwner = { workspace: principal.workspaceId, provider: route.upstream.provider };
+  const owner: ReasoningOwner = {
+    workspace: principal.workspaceId,
+    provider: route.upstream.provider,
+    // Claude models take each other's signatures; of what chat hosts give nobody says so.
+    model: upstream.name === 'messages' ? null : route.upstream.model,
+  };
   const request = settleReasoning(routed, parsed, owner, upstream);
   const estimatedInputTokens = estimateInput(routed, request);
   checkContext(estimatedInputTokens, route.traits.inputTokensMax);
-  const keepsReasoning = upstream.name === 'messages';
   return translate({
     client: protocol,
     upstream,
@@ -92,7 +96,7 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
       estimatedInputTokens,
       sign: (text) => gate.reasoningMark.sign(owner.provider, text),
     },
-    startListening: () => (keepsReasoning ? keepReasoningOf(gate.keptReasoning, owner, Date.now) : null),
+    startListening: () => keepReasoningOf(gate.keptReasoning, owner, Date.now),
   });
 }
 
@@ -142,8 +146,8 @@ function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
 }
 
 /**
- * Reasoning goes back to its issuer only. For an issuer that signs, what it signed and we kept is put back; for one that
- * does not, what bears our mark for it stays and all else is left out. Source: wire reference C.5.
+ * Reasoning goes back to its issuer only. What the issuer signed, or gave with its tool calls, and we kept is put back. To one
+ * that signs nothing, reasoning with our mark for it stays and all other is left out. Source: wire reference C.5.
  */
 function settleReasoning(
   { gate }: RoutedCall,
@@ -161,5 +165,5 @@ function settleReasoning(
     );
     return parts.length === turn.parts.length ? turn : { ...turn, parts };
   });
-  return { ...request, turns };
+  return gate.keptReasoning.restore(owner, { ...request, turns }, Date.now());
 }

@@ -7,8 +7,10 @@ import { unwrapOutputTool } from '../generation/filters/output-tool.ts';
 import { restoreTools } from '../generation/filters/restore-tools.ts';
 import { stopAtTexts } from '../generation/filters/stop-texts.ts';
 import type { Generation } from '../generation/generation.ts';
-import type { GenerationRequest } from '../generation/request.ts';
+import type { Part } from '../generation/part.ts';
+import type { GenerationRequest, Turn } from '../generation/request.ts';
 import { unfoldGeneration } from '../generation/unfold.ts';
+import { UNSIGNED_CALL } from '../protocols/chat-completions/host-data.ts';
 import type { AnswerContext, RenderedRequest } from '../protocols/codec.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { TranslatingObserver } from '../protocols/translating-observer.ts';
@@ -33,7 +35,7 @@ export interface TranslationPlan {
   readonly dropped: readonly string[];
   readonly context: AnswerContext;
   /** Told every event of an answer as it goes to the client; made anew for each answer. */
-  startListening(): ((event: GenerationEvent) => void) | null;
+  startListening(): (event: GenerationEvent) => void;
 }
 
 /** By which members a format gives the text of a delta. */
@@ -50,9 +52,9 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
     lossesIn: (generation) => lossesIn(generation, plan.request, rendered),
     listen(generation) {
-      if (!generation.parts.some(({ kind }) => kind === 'reasoning')) return;
+      if (!generation.parts.some(isKept)) return;
       const onEvent = plan.startListening();
-      if (onEvent !== null) for (const event of unfoldGeneration(generation)) onEvent(event);
+      for (const event of unfoldGeneration(generation)) onEvent(event);
     },
   };
   return {
@@ -74,7 +76,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
     startFolding: plan.folds
       ? () => foldTranslated(upstream.codec.startStreamParser(), pipeOf(rendered).pipe, translation)
       : null,
-    insteadAfter: (answer) => insteadAfter(plan, answer),
+    insteadAfter: (answer) => insteadAfter(plan, rendered.json, answer),
   };
 }
 
@@ -83,6 +85,11 @@ function lossesIn(generation: Generation, { named }: GenerationRequest, { extrac
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
   if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
   return losses;
+}
+
+/** Whether the issuer may want it back. */
+function isKept(part: Part): boolean {
+  return part.kind === 'reasoning' || (part.kind === 'tool_call' && part.host_data !== undefined);
 }
 
 /** What must be undone, looked for or checked in the answer, nearest to upstream first. */
@@ -98,17 +105,25 @@ function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest)
   return { pipe, isEmpty: filters.length === 0, readsText };
 }
 
-function insteadAfter(plan: TranslationPlan, answer: CollectedAnswer): ReturnType<UpstreamCall['insteadAfter']> {
+function insteadAfter(
+  plan: TranslationPlan,
+  sent: string,
+  answer: CollectedAnswer,
+): ReturnType<UpstreamCall['insteadAfter']> {
   const { traits, request } = plan;
   if (traits.chat.usageOption && plan.upstream.name === 'chat' && request.stream && refusesUsageOption(answer)) {
     const without = { ...traits, chat: { ...traits.chat, usageOption: false } };
     const why = 'refuses stream_options.include_usage: sent again without';
     return { call: translate({ ...plan, traits: without }), why };
   }
-  const hasReasoning = request.turns.some(({ parts }) => parts.some(({ kind }) => kind === 'reasoning'));
-  if (!hasReasoning || plan.upstream.codec.readError(answer.body).condition !== 'signature') return null;
-  const call = translateIfAllowed({ ...plan, request: withoutReasoning(request) });
-  return call && { call, why: 'refuses a signature in the history: sent again without reasoning' };
+  const isSigned = request.turns.some(({ parts }) =>
+    parts.some(({ kind }) => kind === 'reasoning' || kind === 'tool_call'),
+  );
+  const { condition, message } = isSigned ? plan.upstream.codec.readError(answer.body) : NO_ERROR;
+  if (condition !== 'signature') return null;
+  const call = translateIfAllowed({ ...plan, request: withoutSignatures(request, OF_CALLS.test(message)) });
+  if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
+  return { call, why: 'refuses a signature in the history, or the want of one: sent again without' };
 }
 
 /** Null: a strict key does not allow to lose what this attempt would have to. */
@@ -121,10 +136,25 @@ function translateIfAllowed(plan: TranslationPlan): UpstreamCall | null {
   }
 }
 
-function withoutReasoning(request: GenerationRequest): GenerationRequest {
-  const turns = request.turns.map((turn) => ({
-    ...turn,
-    parts: turn.parts.filter(({ kind }) => kind !== 'reasoning'),
-  }));
-  return { ...request, turns };
+const NO_ERROR = { condition: 'other', message: '' } as const;
+/** Google's words for a call whose signature is missing, or is another's. */
+const OF_CALLS = /\bthought.?signature\b/i;
+
+/** Without reasoning and data of hosts; where calls must be signed, with the word that stands for a lost signature. */
+function withoutSignatures(request: GenerationRequest, signsCalls: boolean): GenerationRequest {
+  return { ...request, turns: request.turns.map((turn) => withoutSignature(turn, signsCalls)) };
+}
+
+function withoutSignature(turn: Turn, signsCalls: boolean): Turn {
+  let isFirst = signsCalls;
+  const parts = turn.parts.flatMap((part): Part[] => {
+    if (part.kind === 'reasoning') return [];
+    if (part.kind !== 'tool_call') return [part];
+    const { host_data: _, ...call } = part;
+    const data = isFirst ? { host_data: UNSIGNED_CALL } : {};
+    // Of calls in parallel only the first is signed.
+    isFirst = false;
+    return [{ ...call, ...data }];
+  });
+  return { ...turn, parts };
 }

@@ -2,7 +2,7 @@
  * Owns what happens while a model answers, event by event. Parts are numbered in the order in which they begin; several may
  * be open at once, and every delta says to which it belongs.
  */
-import type { Citation, OpaquePart } from './part.ts';
+import type { Citation, Native, OpaquePart } from './part.ts';
 import type { ToldUsage, Usage, UsageFlag } from './usage.ts';
 
 /** Why the model stopped. `other`: for a reason that the source names in a word of its own. */
@@ -35,6 +35,8 @@ export type GenerationEvent =
   /** Of a reasoning part; replaces an earlier one. */
   | { readonly kind: 'signature'; readonly part: number; readonly signature: string }
   | { readonly kind: 'citation'; readonly part: number; readonly citation: Citation }
+  /** Of a tool call: what its host wants back with it. May come after the part's end. */
+  | { readonly kind: 'host_data'; readonly part: number; readonly native: Native }
   | { readonly kind: 'part_end'; readonly part: number }
   /** All counters so far; a later one replaces an earlier one. `flags`: what is odd about them; left out: nothing. */
   | { readonly kind: 'usage'; readonly usage: Usage; readonly flags?: readonly UsageFlag[] }

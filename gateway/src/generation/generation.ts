@@ -1,6 +1,6 @@
 /** Owns a model's whole answer: the fold of its events. An answer in one piece is read as events too, so that there is one way to trust. */
 import type { FinishReason, GenerationEvent, PartOpening } from './event.ts';
-import type { Citation, Part } from './part.ts';
+import type { Citation, Native, Part } from './part.ts';
 import { NO_FLAGS, type Usage, type UsageFlag } from './usage.ts';
 
 /** An answer. `complete`: its source said that nothing more comes. */
@@ -24,6 +24,7 @@ interface Draft {
   text: string;
   signature: string | null;
   readonly citations: Citation[];
+  host_data: Native | null;
 }
 
 /** Folds events as they come. */
@@ -43,7 +44,13 @@ export class GenerationFold {
         this.#model = event.model;
         return;
       case 'part_start':
-        this.#drafts[event.part] = { opening: event.opening, text: '', signature: null, citations: [] };
+        this.#drafts[event.part] = {
+          opening: event.opening,
+          text: '',
+          signature: null,
+          citations: [],
+          host_data: null,
+        };
         return;
       case 'text_delta':
       case 'arguments_delta':
@@ -54,6 +61,9 @@ export class GenerationFold {
         return;
       case 'citation':
         this.#draft(event.part).citations.push(event.citation);
+        return;
+      case 'host_data':
+        this.#draft(event.part).host_data = event.native;
         return;
       case 'usage':
         this.#usage = event.usage;
@@ -90,7 +100,7 @@ export class GenerationFold {
   }
 }
 
-function finishPart({ opening, text, signature, citations }: Draft): Part {
+function finishPart({ opening, text, signature, citations, host_data }: Draft): Part {
   switch (opening.kind) {
     case 'text':
       return { kind: 'text', text, citations, cache_mark: null };
@@ -100,7 +110,8 @@ function finishPart({ opening, text, signature, citations }: Draft): Part {
       return { kind: 'reasoning', text, signature, redacted: opening.redacted, issuer: opening.issuer };
     case 'tool_call': {
       const { id, name, tool } = opening;
-      return { kind: 'tool_call', id, name, tool, arguments: text, cache_mark: null };
+      const call = { kind: 'tool_call', id, name, tool, arguments: text, cache_mark: null } as const;
+      return host_data === null ? call : { ...call, host_data };
     }
     case 'opaque':
       return opening.part;

@@ -70,6 +70,8 @@ export interface ToolCallPart {
   readonly tool: 'function' | 'custom';
   readonly arguments: string;
   readonly cache_mark: CacheMark | null;
+  /** What the host gave with the call and wants back with it; left out: nothing. */
+  readonly host_data?: Native;
 }
 
 export interface ToolResultPart {

@@ -18,6 +18,7 @@ function unfoldPart(index: number, part: Part): GenerationEvent[] {
   const events: GenerationEvent[] = [{ kind: 'part_start', part: index, opening: openingOf(part) }];
   if (part.kind === 'tool_call') {
     if (part.arguments !== '') events.push({ kind: 'arguments_delta', part: index, text: part.arguments });
+    if (part.host_data !== undefined) events.push({ kind: 'host_data', part: index, native: part.host_data });
   } else if (part.kind !== 'opaque' && 'text' in part && part.text !== '') {
     events.push({ kind: 'text_delta', part: index, text: part.text });
   }

@@ -9,6 +9,7 @@ import { parseAnnotations, withinPart } from './annotations.ts';
 import { EventQueue } from './event-queue.ts';
 import { findError } from './find-error.ts';
 import { readFinishWord } from './finish-words.ts';
+import { MessageData } from './host-data.ts';
 import { piecesOf, reasoningOf, type TextKind } from './text-pieces.ts';
 import { ToolCallReader } from './tool-call-reader.ts';
 import { readToldUsage } from './usage.ts';
@@ -18,6 +19,7 @@ export class AnswerReader {
   /** Usage came, and nothing was said after it. */
   isUsageFinal = false;
   readonly #tools = new ToolCallReader(this.queue);
+  readonly #data = new MessageData();
   #answerId = '';
   #started = false;
   #hasChoice = false;
@@ -76,7 +78,7 @@ export class AnswerReader {
       return;
     }
     this.#endText();
-    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal');
+    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal', this.#data.members);
     const finish_reason = this.#finishReason(word);
     const stop_sequence = finish_reason === 'stop_sequence' ? this.#stopText : null;
     this.queue.add({ kind: 'finish', finish_reason, stop_sequence, reported: this.#reported, explanation: null });
@@ -92,6 +94,7 @@ export class AnswerReader {
 
   #readMessage(message: JsonObject): void {
     const { content, refusal, tool_calls } = message;
+    if (message.reasoning_details !== undefined || message.extra_content !== undefined) this.#data.read(message);
     const reasoning = reasoningOf(message);
     if (reasoning !== '') this.#addText('reasoning', reasoning);
     if (typeof content === 'string') this.#addText('text', content);

@@ -2,6 +2,7 @@
 import type { Part, ToolCallPart } from '../../generation/part.ts';
 import type { Turn } from '../../generation/request.ts';
 import { refuseMember } from '../translation-notes.ts';
+import { unpackHostData } from './host-data.ts';
 import { type Draft, dropMark, markPart, type RenderContext, upstreamId, upstreamName } from './render-context.ts';
 import { joinTexts } from './render-result.ts';
 
@@ -10,6 +11,7 @@ export function renderAssistant(turn: Turn, context: RenderContext): Draft {
   const { chat } = context.traits;
   const spoken: Draft[] = [];
   const calls: Draft[] = [];
+  let data: Draft = {};
   const thoughts: string[] = [];
   const refusals: string[] = [];
   // What stands in for another format's part has a line of its own.
@@ -27,6 +29,7 @@ export function renderAssistant(turn: Turn, context: RenderContext): Draft {
         break;
       case 'tool_call':
         calls.push(renderCall(part, context));
+        data = joinData(data, part);
         break;
       case 'reasoning':
         if (!part.redacted && part.text !== '') thoughts.push(part.text);
@@ -45,7 +48,7 @@ export function renderAssistant(turn: Turn, context: RenderContext): Draft {
   if (refusals.length > 0) message.refusal = refusals.join('');
   if (chat.reasoningInHistory !== null && thoughts.length > 0) message[chat.reasoningInHistory] = thoughts.join('\n\n');
   if (calls.length > 0) message.tool_calls = calls;
-  return message;
+  return { ...message, ...data };
 }
 
 /** Arguments go as the model wrote them, digit by digit; a call without any has the empty object (vector 2). */
@@ -53,8 +56,19 @@ function renderCall(call: ToolCallPart, context: RenderContext): Draft {
   dropMark(call.cache_mark, context);
   const id = upstreamId(call.id, context);
   const name = upstreamName(call.name, context);
-  if (call.tool === 'custom') return { id, type: 'custom', custom: { name, input: call.arguments } };
-  return { id, type: 'function', function: { name, arguments: call.arguments === '' ? '{}' : call.arguments } };
+  const data = unpackHostData(call.host_data)?.call as Draft | null | undefined;
+  if (call.tool === 'custom') return { id, type: 'custom', custom: { name, input: call.arguments }, ...data };
+  const called = { name, arguments: call.arguments === '' ? '{}' : call.arguments };
+  return { id, type: 'function', function: called, ...data };
+}
+
+/** Data on the message; of messages that became one, the details of all. */
+function joinData(before: Draft, { host_data }: ToolCallPart): Draft {
+  const data = unpackHostData(host_data)?.message as Draft | null | undefined;
+  if (data === null || data === undefined) return before;
+  const [earlier, later] = [before.reasoning_details, data.reasoning_details];
+  const details = Array.isArray(earlier) && Array.isArray(later) ? { reasoning_details: [...earlier, ...later] } : {};
+  return { ...before, ...data, ...details };
 }
 
 function misplaced(part: Part, path: string) {

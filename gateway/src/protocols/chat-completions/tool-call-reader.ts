@@ -5,6 +5,7 @@
 import { asObject, asText, type JsonObject } from '../json.ts';
 import { aliasText } from '../tool-names.ts';
 import type { EventQueue } from './event-queue.ts';
+import { packHostData } from './host-data.ts';
 import { TOOL_CALLS_MAX } from './stream-grammar.ts';
 
 const INDEX_MAX = 10_000;
@@ -19,6 +20,8 @@ interface Call {
   part: number | null;
   /** Arguments that came before the name. */
   held: string;
+  /** The last `extra_content` that came with it. */
+  extra: JsonObject | null;
   ended: boolean;
 }
 
@@ -64,11 +67,25 @@ export class ToolCallReader {
     if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
   }
 
-  /** No more comes. `cut`: the answer broke off, so that a call without a name may be left out. */
-  finish(cut: boolean): void {
+  /** No more comes. `cut`: the answer broke off, so that a call without a name may be left out. `message`: data on the message around the calls. */
+  finish(cut: boolean, message: JsonObject | null): void {
+    this.#tellData(message);
     for (const call of this.#calls) {
       if (call.part !== null) this.#end(call);
       else if (!cut) this.#queue.refuse('upstream sent a tool call without a name');
+    }
+  }
+
+  /** What stands on the message goes with the first of its calls. */
+  #tellData(message: JsonObject | null): void {
+    let around = message;
+    for (const { part, extra } of this.#calls) {
+      if (part === null) continue;
+      const call = extra === null ? null : { extra_content: extra };
+      if (call !== null || around !== null) {
+        this.#queue.add({ kind: 'host_data', part, native: packHostData({ call, message: around }) });
+      }
+      around = null;
     }
   }
 
@@ -87,6 +104,7 @@ export class ToolCallReader {
     if (text === null || (known === null && claim.id === null && claim.name === null && text === '')) return;
     const call = known ?? this.#open(isCustom ? 'custom' : 'function');
     if (call === null) return;
+    call.extra = asObject(fragment.extra_content) ?? call.extra;
     if (typeof index === 'number') this.#place(index, call);
     this.#atPosition.set(position, call);
     this.#advance(call, claim, text, answerId);
@@ -109,7 +127,7 @@ export class ToolCallReader {
       this.#queue.refuse(`upstream sent more than ${TOOL_CALLS_MAX} tool calls`);
       return null;
     }
-    const call: Call = { id: null, name: null, tool, part: null, held: '', ended: false };
+    const call: Call = { id: null, name: null, tool, part: null, held: '', extra: null, ended: false };
     this.#calls.push(call);
     return call;
   }

@@ -1,0 +1,137 @@
+/** Checks that a tool loop of a messages client at Gemini or OpenRouter gives the host its signatures back, and nobody else's. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Pair } from '../harness/start-pair.ts';
+import { type Address, post } from './calls.ts';
+import { createKey } from './make-key.ts';
+import { bodyFor, lastSent, MODELS, sentTexts, startTranslatedPair } from './translated-rig.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startTranslatedPair();
+}, 20_000);
+beforeEach(() => pair.fake.reset());
+afterAll(() => pair.stop());
+
+const SIGNATURE = { extra_content: { google: { thought_signature: 'c2lnbmVkIGJ5IEdlbWluaQ==' } } };
+const DETAILS = [
+  { type: 'reasoning.summary', summary: 'I look.', format: 'openai-responses-v1', index: 0 },
+  { type: 'reasoning.encrypted', data: 'c2VhbGVk', id: 'rs_1', format: 'openai-responses-v1', index: 1 },
+];
+const TOOLS = [{ name: 'look', input_schema: { type: 'object', properties: { at: { type: 'string' } } } }];
+const called = (id: string, at: string, more: object = {}) => ({
+  id,
+  type: 'function',
+  function: { name: 'look', arguments: JSON.stringify({ at }) },
+  ...more,
+});
+
+/** What upstream gives; the same calls with the ids that a test gives them. */
+function answerOf(ids: readonly string[], given: 'google' | 'openrouter') {
+  const isGoogle = given === 'google';
+  const tool_calls = ids.map((id, index) => called(id, `${index}`, isGoogle && index === 0 ? SIGNATURE : {}));
+  return { role: 'assistant', content: null, tool_calls, ...(isGoogle ? {} : { reasoning_details: DETAILS }) };
+}
+
+function scenarioOf(message: ReturnType<typeof answerOf>, stream: boolean) {
+  const head = { id: 'gen-1', created: 1, model: MODELS.house };
+  const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+  if (!stream) {
+    return {
+      json: { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage },
+    };
+  }
+  const { tool_calls, ...rest } = message;
+  const deltas = [rest, ...tool_calls.map((call, index) => ({ tool_calls: [{ index, ...call }] })), {}];
+  const chunks = deltas.map((delta, at) => {
+    const finish_reason = at === deltas.length - 1 ? 'stop' : null;
+    return { ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }], usage };
+  });
+  return { records: [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'] };
+}
+
+function historyOf(ids: readonly string[], input: (at: string) => object = (at) => ({ at })) {
+  return [
+    { role: 'user', content: 'Look.' },
+    {
+      role: 'assistant',
+      content: ids.map((id, at) => ({ type: 'tool_use', id, name: 'look', input: input(`${at}`) })),
+    },
+    { role: 'user', content: ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'seen' })) },
+  ];
+}
+
+/** The first turn of a loop, at the model of a caller. */
+async function begin(address: Address, ids: readonly string[], given: 'google' | 'openrouter', stream = false) {
+  pair.fake.script(MODELS.house, [scenarioOf(answerOf(ids, given), stream), { say: { text: 'Done.' } }]);
+  const first = await post(address, 'messages', bodyFor('messages', MODELS.house, { tools: TOOLS, stream }));
+  const text = await first.text();
+  expect([first.status, text.includes(ids[0] ?? '')]).toEqual([200, true]);
+  for (const secret of ['c2lnbmVkIGJ5IEdlbWluaQ==', 'c2VhbGVk']) expect(text).not.toContain(secret);
+}
+
+interface SentMessage {
+  readonly tool_calls?: readonly object[];
+  readonly reasoning_details?: unknown;
+}
+
+/** The second turn; what upstream gets as the assistant's message. */
+async function goOn(address: Address, messages: readonly object[], model: string = MODELS.house): Promise<SentMessage> {
+  const response = await post(address, 'messages', bodyFor('messages', model, { tools: TOOLS, messages }));
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"message"')]);
+  const sent = lastSent(pair, model).messages as readonly SentMessage[];
+  return sent.find(({ tool_calls }) => tool_calls !== undefined) ?? {};
+}
+
+describe.each([false, true])('a tool loop of a messages client, stream %p', (stream) => {
+  test('gives Gemini its signature back on the call that had it', async () => {
+    const ids = [`call_g1_${stream}`, `call_g2_${stream}`];
+    await begin(pair.gateway, ids, 'google', stream);
+    const { tool_calls } = await goOn(pair.gateway, historyOf(ids));
+    expect(tool_calls).toEqual([called(ids[0] ?? '', '0', SIGNATURE), called(ids[1] ?? '', '1')]);
+  });
+
+  test('gives OpenRouter its reasoning details back, on the message', async () => {
+    const ids = [`call_o1_${stream}`];
+    await begin(pair.gateway, ids, 'openrouter', stream);
+    const { tool_calls, reasoning_details } = await goOn(pair.gateway, historyOf(ids));
+    expect([tool_calls, reasoning_details]).toEqual([[called(ids[0] ?? '', '0')], DETAILS]);
+  });
+});
+
+describe('what one caller was given', () => {
+  const ids = ['call_mine'];
+
+  test('goes to the host for no other workspace', async () => {
+    await begin(pair.gateway, ids, 'google');
+    await pair.gateway.run('workspaces', 'create', 'neighbors', '--account', 'default');
+    const { key } = await createKey(pair.gateway, { workspace: 'neighbors' });
+    const foreign = { url: pair.gateway.url, key };
+    expect((await goOn(foreign, historyOf(ids))).tool_calls).toEqual([called('call_mine', '0')]);
+    pair.fake.script(MODELS.house, [{ say: { text: 'Done.' } }]);
+    expect((await goOn(pair.gateway, historyOf(ids))).tool_calls).toEqual([called('call_mine', '0', SIGNATURE)]);
+  });
+
+  test('goes with no call whose arguments were changed, and to no other model', async () => {
+    await begin(pair.gateway, ids, 'google');
+    const tampered = await goOn(
+      pair.gateway,
+      historyOf(ids, () => ({ at: 'elsewhere' })),
+    );
+    expect(tampered.tool_calls).toEqual([called('call_mine', 'elsewhere')]);
+    pair.fake.script(MODELS.openAi, [{ say: { text: 'Done.' } }]);
+    expect((await goOn(pair.gateway, historyOf(ids), MODELS.openAi)).tool_calls).toEqual([called('call_mine', '0')]);
+  });
+});
+
+test('a signature that is lost is replaced by Google’s word for it, once the host has asked for one', async () => {
+  const message =
+    'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly';
+  const refusal = { status: 400, json: [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }] };
+  pair.fake.script(MODELS.house, [refusal, { say: { text: 'Done.' } }]);
+  const { tool_calls } = await goOn(pair.gateway, historyOf(['call_lost', 'call_second']));
+  const standIn = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+  expect(tool_calls).toEqual([called('call_lost', '0', standIn), called('call_second', '1')]);
+  expect(sentTexts(pair, MODELS.house)).toHaveLength(2);
+  const [record] = await pair.gateway.calls('--limit', '1');
+  expect(record).toMatchObject({ status: 200, attempts: [{ status: 400 }, { status: 200 }] });
+});
