@@ -117,7 +117,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     });
     closers.push(() => money.close());
     const setUp = createSetUp(store.people, Date.now);
-    const content = openContent(dataDir, masterKey.key, log);
+    const content = openContent(dataDir, masterKey.key, () => limits().contentBytesMax, log);
     closers.push(() => content.close());
     const control = createControl({
       policies: store.policies,

@@ -7,7 +7,7 @@ import { csvTable, listText, usdText } from './csv-table.ts';
 
 const cell = fc.oneof(
   fc.string(),
-  fc.stringMatching(/^[=+\-@\t\r',"\n]{0,3}[\w.]{0,4}$/),
+  fc.stringMatching(/^[=+\-@|＝－＠\s\u200b',"]{0,3}[\w.]{0,4}$/),
   fc.integer().map(String),
   fc.boolean(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),

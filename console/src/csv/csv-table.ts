@@ -10,8 +10,11 @@ export function csvTable<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): s
   return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 }
 
-/** Begins what spreadsheets take for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Begins what spreadsheets take for a formula: a sign, in ASCII or full width, behind spaces and characters that do not show,
+ * which some of them remove; or a tab or line break.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\p{Cc}]*[=+\-@|＝＋－＠｜﹦﹢﹣﹫−])/u;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 function csvCell(cell: Cell): string {

@@ -18,14 +18,18 @@ export interface Content {
 
 export interface SweepSettings {
   readonly defaults: Pick<Defaults, 'retentionDays'>;
-  readonly limits: { readonly contentBytesMax: number };
 }
 
 const DAY_MS = 86_400_000;
 
-/** Makes no file: the first content does. */
-export function openContent(dataDir: string, masterKey: Secret, log: Pick<Log, 'warn'>): Content {
-  const store = createContentStore(dataDir, masterKey);
+/** Makes no file: the first content does. `bytesMax`: as configured now. */
+export function openContent(
+  dataDir: string,
+  masterKey: Secret,
+  bytesMax: () => number,
+  log: Pick<Log, 'warn'>,
+): Content {
+  const store = createContentStore(dataDir, masterKey, bytesMax);
   let stopSweeping: () => void = () => undefined;
   return {
     store,
@@ -34,12 +38,12 @@ export function openContent(dataDir: string, masterKey: Secret, log: Pick<Log, '
     ),
     startSweeping(directory, settings) {
       const sweep = (nowMs: number) => {
-        const { defaults, limits } = settings();
+        const { defaults } = settings();
         const cutoffs = [...directory.workspaces.values()].map(({ id, bodiesDays }) => ({
           workspace: id,
           beforeMs: nowMs - (bodiesDays ?? defaults.retentionDays) * DAY_MS,
         }));
-        return store.sweep(cutoffs, limits.contentBytesMax);
+        return store.sweep(cutoffs);
       };
       stopSweeping = startSweeping({ sweep }, (cause) =>
         log.warn({ cause: String(cause) }, 'what was said in old calls could not be taken away'),

@@ -143,7 +143,7 @@ describe('backup', () => {
     ];
     const silent = await runProgram(dataDir, 'backup', plain, '--with-content');
     expect(silent.stdout).toContain('Of what was said in calls nothing is kept.');
-    const content = createContentStore(dataDir, loadMasterKey(dataDir).key);
+    const content = createContentStore(dataDir, loadMasterKey(dataDir).key, () => 1024 ** 3);
     const said = { bytes: new TextEncoder().encode('{}'), totalBytes: 2 };
     const of = { requestId: 'r', account: 'team', workspace: 'w', atMs: 1, protocol: 'chat', status: 200 } as const;
     const bodies = { request: said, upstreamRequest: 'same', response: said, upstreamResponse: null } as const;
@@ -161,7 +161,7 @@ describe('backup', () => {
 
     const restored = newFolder();
     renameSync(`${whole}.content`, join(restored, 'content.db'));
-    const again = createContentStore(restored, loadMasterKey(dataDir).key);
+    const again = createContentStore(restored, loadMasterKey(dataDir).key, () => 1024 ** 3);
     expect(await again.read('team', 'r')).toMatchObject({ workspace: 'w', request: said });
     await again.close();
   });

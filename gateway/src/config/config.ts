@@ -19,6 +19,7 @@ export const ALL_PROTOCOLS: readonly Protocol[] = ['chat', 'messages'];
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_CONSOLE = 'on';
+export const DEFAULT_PUBLIC_STATUS = 'summary';
 export const DEFAULT_HOLDS: HoldMode = 'adaptive';
 export const DEFAULT_UNPRICED = 'refuse';
 export const DEFAULT_BROKEN_ANSWERS = 'bill';
@@ -62,6 +63,8 @@ export interface ServerConfig {
   /** Whose connections may say whom they forward for. */
   readonly trustedProxies: readonly IpRange[];
   readonly console: boolean;
+  /** What `/status` tells strangers: whether the service works, or also its providers by name. */
+  readonly publicStatus: 'summary' | 'full';
   readonly oidc: readonly OidcConfig[];
   /** Origins (`http://10.0.0.7:9100`) that a provider entered in the console may have though they are private or not encrypted. */
   readonly privateOrigins: readonly string[];

@@ -13,6 +13,7 @@ import {
   DEFAULT_HOST,
   DEFAULT_LOG_BODIES,
   DEFAULT_PORT,
+  DEFAULT_PUBLIC_STATUS,
   DEFAULT_RETENTION_DAYS,
   DEFAULT_UNPRICED,
 } from './config.ts';
@@ -81,6 +82,13 @@ const serverSchema = z.strictObject({
     })
     .optional(),
   console: choice(['on', 'off']).meta({ description: 'Whether /app is served.', default: DEFAULT_CONSOLE }).optional(),
+  public_status: choice(['summary', 'full'])
+    .meta({
+      description:
+        'What `/status` tells whoever is not signed in: `summary` whether the service works, `full` also which providers it uses and how each is.',
+      default: DEFAULT_PUBLIC_STATUS,
+    })
+    .optional(),
   oidc: z
     .array(oidcSchema)
     .meta({

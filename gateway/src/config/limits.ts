@@ -69,7 +69,7 @@ export const LIMITS = {
     'contentBytesMax',
     '8GiB',
     '1MiB',
-    'What is kept on the disk of what was said in calls; beyond it no more is kept.',
+    'What the kept content of calls takes on the disk, the write-ahead log of its file included; beyond it no more is kept.',
   ),
   open_calls_max: count('openCallsMax', '20000', 'Calls open at once, whole process; more are answered 503.'),
   keep_alive: duration('keepAliveMs', '10s', '100ms', 'Silence on a stream after which a keep-alive is sent.'),

@@ -1,5 +1,5 @@
 /** Owns how the gateway is reached: the file, and before it the environment. Opens no port. */
-import { DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT, type ServerConfig } from './config.ts';
+import { DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_PUBLIC_STATUS, type ServerConfig } from './config.ts';
 import { type ConfigProblem, quoteText } from './config-problem.ts';
 import { environmentProblem } from './discover-providers.ts';
 import type { Environment } from './environment-text.ts';
@@ -40,6 +40,7 @@ export function resolveServer(
     publicUrl: shape?.public_url?.url ?? null,
     trustedProxies: shape?.trusted_proxies ?? [],
     console: (shape?.console ?? DEFAULT_CONSOLE) === 'on',
+    publicStatus: shape?.public_status ?? DEFAULT_PUBLIC_STATUS,
     privateOrigins: (shape?.private_origins ?? []).map(({ origin }) => origin),
   };
 }

@@ -12,3 +12,14 @@ test('a file whose lines end in a fault ends in one for its reader, and the oper
   await expect(response.text()).rejects.toThrow('the disk is gone');
   expect(faults.map(String)).toEqual(['Error: the disk is gone']);
 });
+
+test('a cell that a spreadsheet would run begins with a quote mark, however its sign is written and whatever is before it', () => {
+  for (const sign of ['=', '+', '-', '@', '|', '＝', '＋', '－', '＠', '｜', '−', '﹦']) {
+    for (const before of ['', ' ', '   ', '\u00a0', '\u3000', '\u200b', '\ufeff', ' \u200b\t', '\u0000']) {
+      const cell = `${before}${sign}cmd`;
+      expect([cell, csvLine([cell])]).toEqual([cell, `"'${cell}"\r\n`]);
+    }
+  }
+  for (const cell of ['\tx', '\rx', '\nx']) expect(csvLine([cell])).toBe(`"'${cell}"\r\n`);
+  for (const cell of [' plain', 'a=b', '-5', '-0.25', '\u200bname', '｟x']) expect(csvLine([cell])).toBe(`${cell}\r\n`);
+});

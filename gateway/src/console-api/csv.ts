@@ -1,8 +1,11 @@
 /** Owns how files of comma-separated values are written: quoting, and cells that a spreadsheet would run as formulas. RFC 4180. */
 import type { CsvFile } from './handlers.ts';
 
-/** Begins what spreadsheets take for a formula. Source: security design, 2026-11. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Begins what spreadsheets take for a formula: a sign, in ASCII or full width, behind spaces and characters that do not show,
+ * which some of them remove; or a tab or line break.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}\p{Cc}]*[=+\-@|＝＋－＠｜﹦﹢﹣﹫−])/u;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** One line, with its end. A cell that would run as a formula begins with a quote mark; numbers are as they are. */

@@ -26,24 +26,36 @@ export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
   const rate = createAddressRate(LOOK_UPS_PER_MINUTE);
   return {
     'GET /status': async ({ query, actor, address }) => ({
-      ...describeService(parts),
+      ...describeService(parts, actor),
       call: query.request_id === undefined ? null : await lookUp(parts, rate, query.request_id, { actor, address }),
     }),
   };
 }
 
-function describeService({ desk, gate, version, startedAtMs }: StatusParts): Omit<Status, 'call'> {
+/** Strangers are told of providers, by name, where the operator says so. */
+function describeService({ desk, gate, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
   const { ready, draining, recorder } = gate();
   const providers = listProviderStates(desk).map(({ name, state }) => ({ name, state }));
+  const isNamed = actor.kind !== 'nobody' || desk.running().settings.config.server.publicStatus === 'full';
   const failing = providers.filter(({ state }) => state === 'failing');
   const isLeaving = draining || !ready;
   const problems = [
     ...(recorder.writable() ? [] : ['The call records cannot be written: calls are answered 503.']),
     ...(isLeaving ? ['The service is about to stop.'] : []),
-    ...failing.map(({ name }) => `The provider ${name} is failing.`),
+    ...(isNamed ? failing.map(({ name }) => `The provider ${name} is failing.`) : failing.slice(0, 1).map(unnamed)),
   ];
   const state = !recorder.writable() ? 'down' : isLeaving ? 'draining' : failing.length > 0 ? 'degraded' : 'ready';
-  return { state, problems, version, started_at: new Date(startedAtMs).toISOString(), providers };
+  return {
+    state,
+    problems,
+    version,
+    started_at: new Date(startedAtMs).toISOString(),
+    providers: isNamed ? providers : [],
+  };
+}
+
+function unnamed(): string {
+  return 'A model provider is failing.';
 }
 
 /** Ids are random, so that who has one was given it; asking for them one after the other is bounded all the same. */

@@ -22,7 +22,7 @@ export async function deliverFolded(
   if (!observer.rewrites) gate.disorders.received[protocol.name] += observer.disorders;
   call.cut = cut;
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
-  const headers = observer.rewrites ? [] : head.headers.filter(([name]) => name !== 'content-type');
+  const headers = observer.rewrites ? [] : head.headers;
   return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
 }
 

@@ -29,7 +29,12 @@ export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Re
   if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
   const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
-  if (job.countOnly) return plainReply(job.call, answer.head, answer.body, 200, null);
+  if (job.countOnly) {
+    if (!isJsonObject(answer.body)) {
+      throw new CallFailure('upstream_nonsense', 'the model provider answered a count of tokens with no JSON object');
+    }
+    return plainReply(job.call, answer.head, answer.body, 200, null);
+  }
   return settledReply(job, { ...answer, status: 200, failure: null, facts });
 }
 
@@ -52,6 +57,21 @@ function hasNoCounter({ head, body }: CollectedAnswer): boolean {
   return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
 }
 
+function isJsonObject(body: Buffer): boolean {
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the words of a body that is no JSON can stand in an error message: those of a page cannot. */
+function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean): boolean {
+  if (cut || body.length === 0) return false;
+  return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
+}
+
 function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
   if (reading.kind === 'nonsense') {
     throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
@@ -69,12 +89,15 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
 async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
   const credential = credentialOf(job.route.upstream);
   const words = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
-  const shown = cut || body.length === 0 ? `the model provider refused the request (HTTP ${head.status})` : words;
+  const isJson = !cut && isJsonObject(body);
+  const shown =
+    isJson || isPlainText(head, body, cut) ? words : `the model provider refused the request (HTTP ${head.status})`;
   const failure = failureOfStatus(head.status, headerOf(head, 'retry-after'), shown);
   if (failure.kind === 'upstream_refused_us') {
     job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
   }
-  if (failure.kind !== 'upstream_rejected' || cut || body.length === 0) throw failure;
+  // What is no JSON is told in an error body of ours: a page of a proxy, say, is never passed on as it is.
+  if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
   const shownBody = scrub(body, credential);
   if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
   return settledReply(job, { head, body: shownBody, status: head.status, failure: failure.kind, facts: null });

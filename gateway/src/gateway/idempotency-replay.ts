@@ -31,6 +31,10 @@ export async function replayAnswer(
   call.content?.answered(body, head.stream);
   const headers = new Headers(baseHeaders(call.requestId));
   for (const [name, value] of head.headers) headers.set(name, value);
+  // An answer that an earlier release stored may have the type that upstream gave it.
+  if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+    headers.set('content-type', 'application/json');
+  }
   if (headers.has('x-tollgate-cost-usd')) headers.set('x-tollgate-cost-usd', formatNanoUsd(0n));
   headers.set('x-tollgate-replayed', 'true');
   headers.set('x-tollgate-replayed-request-id', firstCallId);

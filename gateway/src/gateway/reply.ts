@@ -10,11 +10,14 @@ import type { ResponseHead } from '../upstream/response-head.ts';
 import type { Call } from './call.ts';
 
 /** Upstream's headers that a caller may see; all else says something of the operator's account, or of the connection. */
-const UPSTREAM_HEADERS = new Set(['content-type', 'openai-processing-ms', 'openai-version']);
+const UPSTREAM_HEADERS = new Set(['openai-processing-ms', 'openai-version']);
 
-/** The headers of every reply of ours, with the same id under both SDK families' names. */
+/** On every reply of every route. */
+export const NO_SNIFF = { 'x-content-type-options': 'nosniff' } as const;
+
+/** The headers of every reply of ours, with the same id under both SDK families' names; no browser guesses another type. */
 export function baseHeaders(requestId: string): Record<string, string> {
-  return { 'x-request-id': requestId, 'request-id': requestId };
+  return { 'x-request-id': requestId, 'request-id': requestId, ...NO_SNIFF };
 }
 
 /** A name of the operator's as a header value: what is not ASCII is percent-encoded, for a header cannot hold it. */
@@ -68,7 +71,8 @@ export function plainReply(
 ): Response {
   const headers = routeHeaders(call);
   for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers[name] = value;
-  headers['content-type'] ??= 'application/json';
+  // Whatever upstream calls it: only JSON is passed on in one piece.
+  headers['content-type'] = 'application/json';
   if (costUsd !== null) headers['x-tollgate-cost-usd'] = costUsd;
   return new Response(body, { status, headers });
 }

@@ -2,6 +2,7 @@
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Gate } from '../gateway/gate.ts';
 import { handleCall } from '../gateway/handle-call.ts';
+import { NO_SNIFF } from '../gateway/reply.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import { clientAddress, isForwardedHttps } from './client-address.ts';
@@ -90,10 +91,10 @@ function answerRoute(
         }),
       );
     case 'hello':
-      return new Response(null, { status: 200 });
+      return new Response(null, { status: 200, headers: NO_SNIFF });
     case 'root':
       if (request.method === 'HEAD' || !config.server.console) return replyJson({ service: 'tollgate' });
-      return new Response(null, { status: 302, headers: { location: '/app' } });
+      return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
     case 'console-api':
       if (!config.server.console) throw notFound(`/app/api/${match.rest}`);
       return desk.console.api.fetch(request, address(), isHttps());

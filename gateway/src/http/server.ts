@@ -1,5 +1,6 @@
 /** Owns the listening socket: its time limits, its size limits, and what a request becomes before it is answered. */
 import type { Server } from 'bun';
+import { NO_SNIFF } from '../gateway/reply.ts';
 import { answerRequest, type Desk } from './answer-request.ts';
 
 export interface HttpServer {
@@ -39,7 +40,7 @@ function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
       },
       error(fault) {
         desk.gate.log.fault('', 'a request could not be answered', fault);
-        return new Response(null, { status: 500 });
+        return new Response(null, { status: 500, headers: NO_SNIFF });
       },
     });
   } catch (cause) {

@@ -46,7 +46,7 @@ export interface ContentStore {
   find(account: string, requestId: string): Promise<string | null>;
   /** Null: none is kept in this account. Rejects where it is, and cannot be read. */
   read(account: string, requestId: string): Promise<CallContent | null>;
-  /** Takes away what is too old; answers of how many calls. `bytesMax`: what all content may take on the disk from now on. */
-  sweep(cutoffs: readonly ContentCutoff[], bytesMax: number): Promise<number>;
+  /** Takes away what is too old; answers of how many calls. */
+  sweep(cutoffs: readonly ContentCutoff[]): Promise<number>;
   close(): Promise<void>;
 }

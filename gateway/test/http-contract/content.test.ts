@@ -44,7 +44,7 @@ beforeAll(async () => {
     errors: await workspace('careful', 'errors'),
     off: await workspace('silent', 'off'),
   };
-  store = createContentStore(gateway.dataDir, loadMasterKey(gateway.dataDir).key);
+  store = createContentStore(gateway.dataDir, loadMasterKey(gateway.dataDir).key, () => 1024 ** 3);
 });
 
 afterAll(async () => {

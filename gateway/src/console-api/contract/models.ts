@@ -150,7 +150,8 @@ export const modelRoutes = {
     reply: z.object({ ok: z.boolean(), message: z.string(), duration_ms: z.number(), models: z.array(z.string()) }),
   },
   'GET /status': {
-    summary: 'The service and its providers; with a request id, what became of that call.',
+    summary:
+      'The service and its providers (for strangers where `server.public_status` is `full`); with a request id, what became of that call.',
     access: 'anyone',
     query: z.object({ request_id: z.string().max(128).optional() }),
     reply: z.object({

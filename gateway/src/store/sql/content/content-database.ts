@@ -6,6 +6,7 @@ import { inTransaction } from '../in-transaction.ts';
 import { migrate } from '../migrate.ts';
 import type { Migration } from '../migration.ts';
 import { openContent, sealContent } from './content-seal.ts';
+import { logBytesOf, openContentSize } from './content-size.ts';
 
 /** Steps of this file, counted apart from those of the ledger's. A step that has shipped never changes. */
 export const CONTENT_MIGRATIONS: readonly Migration[] = [
@@ -26,8 +27,6 @@ export const CONTENT_MIGRATIONS: readonly Migration[] = [
 
 /** Taken away in one transaction; what is to be kept meanwhile waits for no more. */
 const SWEEP_CALLS = 200;
-/** 16 MiB of pages given back to the disk at a time. */
-const VACUUM_PAGES = 4_000;
 
 interface ContentRow {
   readonly workspace: string;
@@ -35,8 +34,11 @@ interface ContentRow {
 }
 
 export interface ContentDatabase {
-  /** All or none; durable against a crash of the process, and of the machine but for the last moments. */
-  keep(contents: readonly CallContent[]): void;
+  /**
+   * All or none; durable against a crash of the process, and of the machine but for the last moments. Throws StoreFailure
+   * `full` where the file with its log would take more than `bytesMax`.
+   */
+  keep(contents: readonly CallContent[], bytesMax: number): void;
   find(account: string, requestId: string): string | null;
   /** Throws where it cannot be opened. */
   read(account: string, requestId: string): CallContent | null;
@@ -61,10 +63,11 @@ export function openContentDatabase(path: string, key: Uint8Array): ContentDatab
     database.close();
     throw fault;
   }
-  return contentDatabase(database, key);
+  return contentDatabase(database, path, key);
 }
 
-function contentDatabase(database: Database, key: Uint8Array): ContentDatabase {
+function contentDatabase(database: Database, path: string, key: Uint8Array): ContentDatabase {
+  const size = openContentSize(database, path);
   const insert = database.prepare(
     'INSERT INTO call_content (request_id, account, workspace, at_ms, sealed) VALUES (?, ?, ?, ?, ?)',
   );
@@ -74,15 +77,22 @@ function contentDatabase(database: Database, key: Uint8Array): ContentDatabase {
   const selectWorkspace = database.prepare<{ readonly workspace: string }, [string, string]>(
     'SELECT workspace FROM call_content WHERE request_id = ? AND account = ?',
   );
-  const remove = database.prepare(
-    'DELETE FROM call_content WHERE rowid IN (SELECT rowid FROM call_content WHERE workspace = ? AND at_ms < ? LIMIT ?)',
+  const selectOld = database.prepare<{ readonly id: number; readonly bytes: number }, [string, number, number]>(
+    `SELECT rowid AS id, length(sealed) AS bytes FROM call_content WHERE workspace = ? AND at_ms < ?
+      ORDER BY at_ms LIMIT ?`,
   );
+  const remove = database.prepare('DELETE FROM call_content WHERE rowid = ?');
   return {
-    keep(contents) {
+    keep(contents, bytesMax) {
+      const rows = contents.map((content) => ({ content, sealed: sealContent(key, content) }));
+      size.makeRoom(
+        rows.map(({ sealed }) => sealed.length),
+        bytesMax,
+      );
       inTransaction(database, () => {
-        for (const content of contents) {
+        for (const { content, sealed } of rows) {
           const { requestId, account, workspace, atMs } = content;
-          insert.run(requestId, account, workspace, atMs, sealContent(key, content));
+          insert.run(requestId, account, workspace, atMs, sealed);
         }
       });
     },
@@ -92,21 +102,26 @@ function contentDatabase(database: Database, key: Uint8Array): ContentDatabase {
       return row === null ? null : openContent(key, { account, requestId, workspace: row.workspace }, row.sealed);
     },
     sweep({ workspace, beforeMs }, bytesMax) {
-      boundSize(database, bytesMax);
-      const { changes } = inTransaction(database, () => remove.run(workspace, beforeMs, SWEEP_CALLS));
-      // Each page given back is a row of its answer: a single step would give back one.
-      if (changes > 0) database.query(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`).all();
-      return changes;
+      const stepBytes = logBytesOf(bytesMax);
+      const old: number[] = [];
+      let bytes = 0;
+      for (const row of selectOld.all(workspace, beforeMs, SWEEP_CALLS)) {
+        bytes += row.bytes;
+        if (old.length > 0 && bytes > stepBytes) break;
+        old.push(row.id);
+      }
+      if (old.length === 0) return 0;
+      size.foldLog();
+      inTransaction(database, () => {
+        for (const id of old) remove.run(id);
+      });
+      size.foldLog();
+      size.giveBack(stepBytes);
+      return old.length;
     },
     close() {
-      for (const statement of [insert, select, selectWorkspace, remove]) statement.finalize();
+      for (const statement of [insert, select, selectWorkspace, selectOld, remove]) statement.finalize();
       database.close();
     },
   };
-}
-
-/** At the bound SQLite answers as on a full disk: nothing more is kept until something is taken away. */
-function boundSize(database: Database, bytesMax: number): void {
-  const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 4_096;
-  database.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(bytesMax / pageBytes))}`);
 }

@@ -3,7 +3,7 @@ import type { CallContent, ContentCutoff } from '../../content-port.ts';
 
 export type ContentRequest =
   | { readonly kind: 'open'; readonly path: string; readonly key: Uint8Array }
-  | { readonly kind: 'keep'; readonly contents: readonly CallContent[] }
+  | { readonly kind: 'keep'; readonly contents: readonly CallContent[]; readonly bytesMax: number }
   | { readonly kind: 'find' | 'read'; readonly account: string; readonly requestId: string }
   /** A step: takes away a bounded number, and answers how many. */
   | { readonly kind: 'sweep'; readonly cutoff: ContentCutoff; readonly bytesMax: number }

@@ -1,7 +1,7 @@
 /** Checks that content lies on the disk sealed, apart, bounded and for as long as it should, and that its thread's end is survived. */
 import { Database } from 'bun:sqlite';
 import { afterEach, describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '../../../lib/secret.ts';
 import type { CallContent, ContentStore } from '../../content-port.ts';
@@ -18,8 +18,13 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
-function open(folder: string, masterKey = MASTER, program?: URL): ContentStore {
-  const store = createContentStore(folder, masterKey, program);
+function open(
+  folder: string,
+  masterKey = MASTER,
+  program?: URL,
+  bytesMax: () => number = () => DISK_BYTES,
+): ContentStore {
+  const store = createContentStore(folder, masterKey, bytesMax, program);
   opened.push(store);
   return store;
 }
@@ -108,11 +113,11 @@ test('there is no file before the first content, whatever is asked', async () =>
   const folder = newFolder();
   const store = open(folder);
   const cutoffs = [{ workspace: 'w', beforeMs: 9 }];
-  expect([
-    await store.find('team', 'r'),
-    await store.read('team', 'r'),
-    await store.sweep(cutoffs, DISK_BYTES),
-  ]).toEqual([null, null, 0]);
+  expect([await store.find('team', 'r'), await store.read('team', 'r'), await store.sweep(cutoffs)]).toEqual([
+    null,
+    null,
+    0,
+  ]);
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -121,7 +126,7 @@ describe('a sweep', () => {
     const store = open(newFolder());
     const calls = Array.from({ length: 450 }, (_, at) => content(`req_${at}`, { atMs: at }));
     await Promise.all([...calls.map(store.keep), store.keep(content('other', { workspace: 'v', atMs: 0 }))]);
-    expect(await store.sweep([{ workspace: 'w', beforeMs: 430 }], DISK_BYTES)).toBe(430);
+    expect(await store.sweep([{ workspace: 'w', beforeMs: 430 }])).toBe(430);
     expect([await store.find('team', 'req_429'), await store.find('team', 'req_430')]).toEqual([null, 'w']);
     expect(await store.find('team', 'other')).toBe('v');
   });
@@ -131,17 +136,17 @@ describe('a sweep', () => {
     const store = open(folder);
     const noise = () => ({ bytes: crypto.getRandomValues(new Uint8Array(60_000)), totalBytes: 60_000 });
     for (let at = 0; at < 40; at++) await store.keep(content(`req_${at}`, { response: noise() }));
-    await store.sweep([{ workspace: 'w', beforeMs: 2_000 }], DISK_BYTES);
+    await store.sweep([{ workspace: 'w', beforeMs: 2_000 }]);
     await store.close();
     expect(readFileSync(contentPath(folder)).length).toBeLessThan(200_000);
   });
 });
 
 test('beyond its bound on the disk nothing more is kept, and after a sweep it is again', async () => {
-  const store = open(newFolder());
+  const store = open(newFolder(), MASTER, undefined, () => 600_000);
   const noise = () => ({ bytes: crypto.getRandomValues(new Uint8Array(60_000)), totalBytes: 60_000 });
   await store.keep(content('req_first'));
-  await store.sweep([{ workspace: 'w', beforeMs: 0 }], 300_000);
+  await store.sweep([{ workspace: 'w', beforeMs: 0 }]);
   const outcomes: string[] = [];
   for (let at = 0; at < 8; at++) {
     const told = store.keep(content(`req_${at}`, { response: noise() }));
@@ -149,9 +154,50 @@ test('beyond its bound on the disk nothing more is kept, and after a sweep it is
   }
   expect(outcomes[0]).toBe('kept');
   expect(outcomes.at(-1)).toContain('full');
-  await store.sweep([{ workspace: 'w', beforeMs: 2_000 }], 300_000);
+  await store.sweep([{ workspace: 'w', beforeMs: 2_000 }]);
   await store.keep(content('req_again', { response: noise() }));
   expect(await store.find('team', 'req_again')).toBe('w');
+});
+
+test('the file with its log never takes more than its bound, while calls are kept and taken away', async () => {
+  const folder = newFolder();
+  const bytesMax = 12 * 1024 ** 2;
+  const store = open(folder, MASTER, undefined, () => bytesMax);
+  const noise = (size: number) => {
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+    return { bytes, totalBytes: size };
+  };
+  const taken = () =>
+    readdirSync(folder)
+      .filter((name) => name === 'content.db' || name === 'content.db-wal')
+      .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  let [most, kept, refused, number] = [0, 0, 0, 0];
+  let over = false;
+  // As they change: the thread works while this looks.
+  const watching = (async () => {
+    while (!over) {
+      most = Math.max(most, taken());
+      await Bun.sleep(1);
+    }
+  })();
+  for (let round = 0; round < 4; round++) {
+    for (let step = 0; step < 8; step++) {
+      const calls = Array.from({ length: 4 }, () => {
+        number += 1;
+        return content(`req_${number}`, { atMs: round, request: noise(700_000), response: noise(number * 9_001) });
+      });
+      for (const told of await Promise.allSettled(calls.map(store.keep))) {
+        if (told.status === 'fulfilled') kept += 1;
+        else refused += 1;
+      }
+    }
+    expect(await store.sweep([{ workspace: 'w', beforeMs: round + 1 }])).toBeGreaterThan(0);
+  }
+  over = true;
+  await watching;
+  expect([kept > 12, refused > 0, most > 5_000_000, most <= bytesMax]).toEqual([true, true, true, true]);
+  expect(taken()).toBeLessThan(1_000_000);
 });
 
 test('a file that is no database of ours is told of, and left as it is', async () => {

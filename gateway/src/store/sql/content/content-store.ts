@@ -12,8 +12,9 @@ interface Kept {
   reject(fault: unknown): void;
 }
 
-/** Kept in one transaction. */
+/** Kept in one transaction, of bytes before they are compressed: as much as the log may take beside the file. */
 const BATCH_CALLS = 50;
+const BATCH_BYTES = 8 * 1024 ** 2;
 /** As a literal beside this file, so that `bun build --compile` finds it. */
 const PROGRAM = new URL('./content-worker.ts', import.meta.url);
 
@@ -22,18 +23,23 @@ export function contentPath(dataDir: string): string {
   return join(dataDir, 'content.db');
 }
 
-/** Over the data folder's file, which is made with the first content; until then there is neither file nor thread. */
-export function createContentStore(dataDir: string, masterKey: Secret, program: URL = PROGRAM): ContentStore {
+/** Over the data folder's file, which is made with the first content; until then there is neither file nor thread. `bytesMax`: what it may take on the disk, its log included. */
+export function createContentStore(
+  dataDir: string,
+  masterKey: Secret,
+  bytesMax: () => number,
+  program: URL = PROGRAM,
+): ContentStore {
   const path = contentPath(dataDir);
   const thread = createContentThread(program, { kind: 'open', path, key: deriveContentKey(masterKey) });
   const queue: Kept[] = [];
   let pumping: Promise<void> | null = null;
 
   async function pump(): Promise<void> {
-    for (let batch = queue.splice(0, BATCH_CALLS); batch.length > 0; batch = queue.splice(0, BATCH_CALLS)) {
+    for (let batch = takeBatch(queue); batch.length > 0; batch = takeBatch(queue)) {
       const contents = batch.map(({ content }) => content);
       try {
-        await thread.ask({ kind: 'keep', contents }, memoryOf(contents));
+        await thread.ask({ kind: 'keep', contents, bytesMax: bytesMax() }, memoryOf(contents));
         for (const { resolve } of batch) resolve();
       } catch (fault) {
         for (const { reject } of batch) reject(fault);
@@ -51,11 +57,12 @@ export function createContentStore(dataDir: string, masterKey: Secret, program: 
     },
     find: async (account, requestId) => (existsSync(path) ? thread.ask({ kind: 'find', account, requestId }) : null),
     read: async (account, requestId) => (existsSync(path) ? thread.ask({ kind: 'read', account, requestId }) : null),
-    async sweep(cutoffs, bytesMax) {
+    async sweep(cutoffs) {
       let removed = 0;
       if (!existsSync(path)) return removed;
       for (const cutoff of cutoffs) {
-        for (let step = -1; step !== 0; removed += step) step = await thread.ask({ kind: 'sweep', cutoff, bytesMax });
+        for (let step = -1; step !== 0; removed += step)
+          step = await thread.ask({ kind: 'sweep', cutoff, bytesMax: bytesMax() });
       }
       return removed;
     },
@@ -64,6 +71,24 @@ export function createContentStore(dataDir: string, masterKey: Secret, program: 
       await thread.close();
     },
   };
+}
+
+function takeBatch(queue: Kept[]): Kept[] {
+  let bytes = 0;
+  let calls = 0;
+  for (const { content } of queue) {
+    bytes += bytesOf(content);
+    if (calls > 0 && (calls === BATCH_CALLS || bytes > BATCH_BYTES)) break;
+    calls += 1;
+  }
+  return queue.splice(0, calls);
+}
+
+function bytesOf({ request, upstreamRequest, response, upstreamResponse }: CallContent): number {
+  return [request, upstreamRequest, response, upstreamResponse].reduce(
+    (sum, body) => sum + (body === null || body === 'same' ? 0 : body.bytes.length),
+    0,
+  );
 }
 
 /** What is moved to the thread instead of being copied. */

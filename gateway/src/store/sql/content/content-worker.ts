@@ -17,7 +17,7 @@ function answer(request: ContentRequest): ContentAnswers[keyof ContentAnswers] {
       database = openContentDatabase(request.path, request.key);
       return null;
     case 'keep':
-      opened().keep(request.contents);
+      opened().keep(request.contents, request.bytesMax);
       return null;
     case 'find':
       return opened().find(request.account, request.requestId);
