@@ -1,7 +1,6 @@
 /** Owns the pages of the console by their addresses, each its own chunk, and showing the one that the address means. */
 import {
   type ComponentType,
-  lazy,
   type ReactNode,
   Suspense,
   startTransition,
@@ -11,6 +10,7 @@ import {
   useMemo,
   useState,
 } from 'react';
+import { part } from './lib/part.ts';
 import { matchPath, readSearch } from './route/address.ts';
 import { returnTo, walkTo, watchAddress } from './route/history.ts';
 import { hrefOf, type Route, RouteContext } from './route/route.ts';
@@ -39,7 +39,7 @@ const PAGES: Readonly<Record<string, () => Promise<{ readonly default: Component
   '/status': () => import('./pages/status/status-page.tsx'),
 };
 const PATTERNS = Object.keys(PAGES);
-const VIEWS = new Map(PATTERNS.map((pattern) => [pattern, lazy(PAGES[pattern] as (typeof PAGES)[string])]));
+const VIEWS = new Map(PATTERNS.map((pattern) => [pattern, part(PAGES[pattern] as (typeof PAGES)[string])]));
 
 interface Place {
   readonly pathname: string;
@@ -51,8 +51,7 @@ const patternOf = (pathname: string) => matchPath(PATTERNS, pathname)?.pattern;
 
 function prefetch(href: string): void {
   const pattern = patternOf(new URL(href, location.href).pathname);
-  // Where it cannot be fetched, the page says so when it is gone to.
-  if (pattern !== undefined) PAGES[pattern]?.().catch(() => undefined);
+  if (pattern !== undefined) VIEWS.get(pattern)?.prefetch();
 }
 
 function readPlace(scrollTo: number | null): Place {

@@ -69,7 +69,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
     async findBarriers() {
       await evaluate(`${axe.source};0`);
       const found = await evaluate(
-        "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => id + ': ' + target + ' ' + html.slice(0, 200))))",
+        "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => id + ': ' + target + ' ' + html.slice(0, 200))))",
       );
       return found as readonly string[];
     },

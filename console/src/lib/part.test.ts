@@ -1,0 +1,33 @@
+/** Shows that a part which was fetched before is shown at once, and one that was not is waited for. */
+import { expect, test } from 'bun:test';
+import { createElement, Suspense } from 'react';
+import { renderToString } from 'react-dom/server';
+import { part } from './part.ts';
+
+const loadNote = () => Promise.resolve({ default: () => createElement('p', null, 'the note') });
+const shown = (Note: ReturnType<typeof part>) =>
+  renderToString(createElement(Suspense, { fallback: 'waiting' }, createElement(Note)));
+
+test('a part that was fetched before is shown without its fallback', async () => {
+  const Note = part(loadNote);
+  Note.prefetch();
+  await loadNote();
+  await Promise.resolve();
+  expect(shown(Note)).toContain('the note');
+});
+
+test('a part that was not fetched shows its fallback', () => {
+  expect(shown(part(loadNote))).toContain('waiting');
+});
+
+test('a part that could not be fetched beforehand is fetched again when it is shown', async () => {
+  let asked = 0;
+  const Note = part(() => {
+    asked += 1;
+    return Promise.reject(new Error('offline'));
+  });
+  Note.prefetch();
+  await Promise.resolve();
+  shown(Note);
+  expect(asked).toBe(2);
+});
