@@ -6,6 +6,7 @@ import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
 import { type Drift, DriftWatch } from '../gateway/drift-watch.ts';
 import { LearntRatio } from '../gateway/learnt-ratio.ts';
+import { type LimitExceeded, LimitProofs } from '../gateway/limit-proofs.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
 import { createPromptCounter } from '../gateway/prompt-counter.ts';
@@ -111,6 +112,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       ratio: new LearntRatio(),
       drift,
       oddUsage: new OddUsageLog((odd) => tellOdd(log, odd)),
+      limitProofs: new LimitProofs((exceeded) => tellExceeded(log, exceeded)),
       timeZoneOf,
       priced: rememberPrices(),
       tellUnpriced: createUnpricedTeller(log),
@@ -161,6 +163,14 @@ function tellOdd(log: MoneyParts['log'], { requestId: request_id, ...odd }: OddU
   log.warn(
     { ...odd, request_id },
     'odd usage: what the provider counted does not add up or is far from our estimate; it is billed as told',
+  );
+}
+
+function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceeded }: LimitExceeded): void {
+  log.error(
+    { ...exceeded, request_id, alarm: true },
+    'a provider answered above the output limit that it was sent; until an answer of this model ends at its limit, plain ' +
+      'requests that a balance or a budget pays for are streamed from it and metered',
   );
 }
 

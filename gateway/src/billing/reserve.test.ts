@@ -7,7 +7,9 @@ import { costNanoUsd } from './cost.ts';
 import { withMarkUp } from './price.ts';
 import {
   chooseHold,
+  costsOutput,
   type HoldWish,
+  holdUnmetered,
   nextSlice,
   OUTPUT_TOKENS_ASSUMED,
   OUTPUT_TOKENS_MAX,
@@ -37,16 +39,35 @@ test.each([
   expect(roomToMeter(wish, chooseHold(wish))).toBe(room);
 });
 
+describe('holdUnmetered', () => {
+  test.each([
+    ['what the model may go on to', 1, 5_000, 4_999],
+    ['what is assumed where nobody knows', 1, null, OUTPUT_TOKENS_ASSUMED - 1],
+    ['nothing where more is held already', 9_000, 5_000, 0],
+  ])('adds %s', (_, covered, most, added) => {
+    const { amount, outputTokens, extendAtTokens } = holdUnmetered(PLAIN, covered, most);
+    expect([amount, outputTokens, extendAtTokens]).toEqual([BigInt(added) * 6000n, covered + added, null]);
+  });
+});
+
+test('costsOutput: whether any token of output costs something, in any tier', () => {
+  expect(costsOutput(PRICE)).toBe(true);
+  expect(costsOutput(parseConfigPrice('free'))).toBe(false);
+  expect(costsOutput(parseConfigPrice({ input: 1, output: 0 }))).toBe(false);
+  const tiers = [{ above: 1000, input: 1, output: 2 }];
+  expect(costsOutput(parseConfigPrice({ input: 1, output: 0, tiers }))).toBe(true);
+});
+
 describe('chooseHold', () => {
   test('holds for a stream its input and one slice of output, at the dearest prices', () => {
     expect(chooseHold(STREAM)).toEqual({ amount: INPUT + 2048n * 6000n, outputTokens: 2048, extendAtTokens: 1536 });
   });
 
   test.each([
-    ['a plain call', PLAIN],
-    ['a strict stream', { ...STREAM, mode: 'strict' } as const],
-  ])('holds for %s the worst case', (_, wish) => {
-    expect(chooseHold(wish)).toEqual({ amount: INPUT + 64_000n * 6000n, outputTokens: 64_000, extendAtTokens: null });
+    ['a plain call', PLAIN, null],
+    ['a strict stream, and meters what goes beyond it', { ...STREAM, mode: 'strict' } as const, 80_001],
+  ])('holds for %s the worst case', (_, wish, extendAtTokens) => {
+    expect(chooseHold(wish)).toEqual({ amount: INPUT + 64_000n * 6000n, outputTokens: 64_000, extendAtTokens });
   });
 
   test.each([
@@ -159,9 +180,15 @@ describe('nextSlice', () => {
     expect(nextSlice(wish, OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)).toBeNull();
   });
 
-  test('is never due where the worst case is held', () => {
-    expect(nextSlice(PLAIN, 2048, 2048)).toBeNull();
-    expect(nextSlice({ ...STREAM, mode: 'strict' }, 2048, 2048)).toBeNull();
+  test('is never due of a plain call', () => {
+    expect(nextSlice(PLAIN, 2048, 1_000_000)).toBeNull();
+  });
+
+  test('is due of a strict stream only where its upstream goes on past what was asked', () => {
+    const strict = { ...STREAM, mode: 'strict', outputTokensMax: 2048 } as const;
+    expect(nextSlice(strict, 2048, 2048)).toBeNull();
+    expect(nextSlice(strict, 2048, 2560)).toBeNull();
+    expect(nextSlice(strict, 2048, 2561)).toMatchObject({ amount: 2048n * 6000n, outputTokens: 4096 });
   });
 
   test('stays ahead of any stream, asks only when due, and grows by whole slices', () => {

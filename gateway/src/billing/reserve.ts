@@ -74,10 +74,10 @@ export function roomToMeter(wish: HoldWish, first: HoldSlice): NanoUsd | null {
 /**
  * What a stream must hold on top when `producedTokens` of output have come and `coveredTokens` are held; null: nothing yet.
  * A burst gets as many slices as it takes to be ahead of it. An upstream that goes on past the caller's `max_tokens` (by
- * more than our count may be wrong: a quarter) is held for as well.
+ * more than our count may be wrong: a quarter) is held for as well, under strict holds too.
  */
 export function nextSlice(wish: HoldWish, coveredTokens: number, producedTokens: number): HoldSlice | null {
-  if (!isSliced(wish) || producedTokens < coveredTokens - SLICE_REST_TOKENS) return null;
+  if (!wish.stream || producedTokens < coveredTokens - SLICE_REST_TOKENS) return null;
   const asked = worstOutput(wish);
   const worst = producedTokens * 4 > asked * 5 ? OUTPUT_TOKENS_MAX : asked;
   if (coveredTokens >= worst) return null;
@@ -88,13 +88,33 @@ export function nextSlice(wish: HoldWish, coveredTokens: number, producedTokens:
   return { amount: ceilNanoUsd(picoUsd, wish.price), ...coverage(wish, outputTokens, worst) };
 }
 
+/**
+ * What a call must hold on top, of which `coveredTokens` are held, before it runs unmetered at an upstream that may go on to
+ * `outputTokensMax`; null: nobody knows how far.
+ */
+export function holdUnmetered(wish: HoldWish, coveredTokens: number, outputTokensMax: number | null): HoldSlice {
+  const worst = Math.max(coveredTokens, worstOutput({ ...wish, outputTokensMax }));
+  const picoUsd = BigInt(worst - coveredTokens) * dearestRates(wish).output;
+  return { amount: ceilNanoUsd(picoUsd, wish.price), outputTokens: worst, extendAtTokens: null };
+}
+
+/** Whether output costs anything, so that more of it than was held for is somebody's loss. */
+export function costsOutput(price: Price): boolean {
+  if (hasOutputRate(price)) return true;
+  return price.tiers.some(({ rates }) => hasOutputRate(rates));
+}
+
+function hasOutputRate(rates: Rates): boolean {
+  return MEDIA_OUTPUT.some((member) => rates[member] > 0n);
+}
+
 function isSliced({ mode, stream }: HoldWish): boolean {
   return stream && mode === 'adaptive';
 }
 
 /** The last slice has a threshold too: an upstream may go on past what was asked of it. */
 function coverage(wish: HoldWish, outputTokens: number, worst: number): Omit<HoldSlice, 'amount'> {
-  if (!isSliced(wish)) return { outputTokens, extendAtTokens: null };
+  if (!wish.stream) return { outputTokens, extendAtTokens: null };
   if (outputTokens < worst) return { outputTokens, extendAtTokens: outputTokens - SLICE_REST_TOKENS };
   return { outputTokens, extendAtTokens: worst === OUTPUT_TOKENS_MAX ? null : worst + (worst - (worst % 4)) / 4 + 1 };
 }

@@ -4,6 +4,7 @@
  */
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { OutputLimitMember } from '../protocols/output-limit.ts';
 import type { ProviderQuirks } from '../providers/presets.ts';
 import type { BodyPolicy, HoldMode } from '../store/ports.ts';
 import type { Limits } from './limits.ts';
@@ -119,6 +120,8 @@ export interface UpstreamProvider {
   /** The catalogue's name of this host, by which prices and model names are found; null: a host it does not know. */
   readonly catalogProvider: string | null;
   readonly quirks: ProviderQuirks;
+  /** Output limits that it is known to honour: those of a preset at the preset's own address. */
+  readonly provenLimits: readonly OutputLimitMember[];
   /** Its host must have public addresses alone; of what the operator wrote into a file or variable nothing is asked. */
   readonly publicOnly?: true;
 }

@@ -107,6 +107,8 @@ export function buildUpstreamProvider({
     timeouts,
     catalogProvider: preset?.catalogProvider ?? null,
     quirks: preset?.quirks ?? NO_QUIRKS,
+    // Whoever answers at another address may be a gateway of somebody's.
+    provenLimits: preset !== null && address.origin === originOf(preset) ? preset.provenLimits : [],
   };
 }
 

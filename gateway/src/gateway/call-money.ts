@@ -7,7 +7,7 @@ import type { Admission } from '../admission/admission.ts';
 import { costNanoUsd } from '../billing/cost.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { Price } from '../billing/price.ts';
-import { type HoldSlice, type HoldWish, nextSlice } from '../billing/reserve.ts';
+import { type HoldSlice, type HoldWish, holdUnmetered, nextSlice } from '../billing/reserve.ts';
 import { bearCost, missingFromHold, settleHold } from '../billing/settle-hold.ts';
 import type { Payer } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
@@ -85,6 +85,12 @@ export class CallMoney {
     await this.#noteExtension(slice.amount);
     this.#slice = slice;
     return true;
+  }
+
+  /** Holds all that an upstream may produce that cannot be stopped; false where the caps do not allow it. Rejects as `extend`. */
+  async coverUnmetered(outputTokensMax: number | null): Promise<boolean> {
+    const { wish } = this.#parts;
+    return wish === null || this.extend(holdUnmetered(wish, this.#slice.outputTokens, outputTokensMax));
   }
 
   /** How far the stream has come, for whoever must settle it if this process dies. */

@@ -1,6 +1,4 @@
 /** Owns handing an upstream's stream to a client that asked for one piece. */
-import { CallFailure } from '../errors/call-failure.ts';
-import type { CollectedAnswer } from './collect-answer.ts';
 import type { Dispatch, Dispatched } from './dispatch.ts';
 import { decideUsage } from './settle.ts';
 import { settledReply } from './settled-reply.ts';
@@ -24,14 +22,4 @@ export async function deliverFolded(
   if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
   const headers = observer.rewrites ? [] : head.headers;
   return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
-}
-
-/** Upstream does not stream, so nothing less than the worst case could be held, and that is not covered. */
-export function refusedToStream({ head }: CollectedAnswer): CallFailure {
-  return new CallFailure(
-    'quota_exceeded',
-    'insufficient quota: the balance or the budget of this API key does not cover this call at its longest, and the model ' +
-      'cannot be stopped on the way; lower its maximum of output tokens',
-    { cause: `HTTP ${head.status}: no stream` },
-  );
 }

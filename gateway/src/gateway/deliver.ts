@@ -3,7 +3,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { AnswerFacts, AnswerReading } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { countTokens } from './count-tokens.ts';
-import { deliverFolded, refusedToStream } from './deliver-folded.ts';
+import { deliverFolded } from './deliver-folded.ts';
 import { deliverTranslated } from './deliver-translated.ts';
 import type { Dispatch, Dispatched } from './dispatch.ts';
 import { readAnswerBody } from './read-answer-body.ts';
@@ -11,6 +11,7 @@ import { countReply, plainReply, streamReply } from './reply.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settledReply } from './settled-reply.ts';
 import type { StreamRelay } from './stream-relay.ts';
+import { unstoppable } from './unstoppable.ts';
 import { refusesStream } from './upstream-call.ts';
 import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
 
@@ -24,7 +25,7 @@ export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Re
   if (dispatched.kind === 'stream') return deliverStream(job, dispatched.relay);
   if (dispatched.kind === 'folded') return deliverFolded(job, dispatched);
   const { answer, sending } = dispatched;
-  if (job.call.folded && refusesStream(answer)) throw refusedToStream(answer);
+  if (job.call.folded && refusesStream(answer)) throw unstoppable(`HTTP ${answer.head.status}: no stream`);
   if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
   if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
   if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);

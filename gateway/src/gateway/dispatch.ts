@@ -8,12 +8,14 @@ import type { ResponseHead } from '../upstream/response-head.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
 import { listenForContent } from './listen-for-content.ts';
+import { mostOutputTokens } from './most-output.ts';
 import { openFold } from './open-fold.ts';
 import { openRelay } from './open-relay.ts';
-import type { RoutedCall } from './plan-call.ts';
+import { planCall, type RoutedCall } from './plan-call.ts';
 import type { UpstreamTap } from './relay-settings.ts';
+import { sentLimit } from './sent-limit.ts';
 import type { StreamRelay } from './stream-relay.ts';
-import type { Folding, UpstreamCall } from './upstream-call.ts';
+import { type Folding, refusesStream, type UpstreamCall } from './upstream-call.ts';
 import { forwardedHeaders } from './upstream-request.ts';
 
 /** What the line has in its hands when it dispatches. */
@@ -44,9 +46,10 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
     job.call.attempted = true;
     const note = startNote(attempt);
     const begun = await begin(attempt, note);
+    noteStreaming(attempt, begun);
     const instead =
       begun.kind === 'collected' && begun.answer.head.status !== 200 && tried < ATTEMPTS_MAX
-        ? attempt.sending.insteadAfter(begun.answer)
+        ? (attempt.sending.insteadAfter(begun.answer) ?? (await unfold(attempt, begun.answer)))
         : null;
     if (begun.kind === 'collected') note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
     if (instead === null) return begun;
@@ -54,6 +57,31 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
     attempt = { ...attempt, sending: instead.call };
     attempt.call.dropped = instead.call.dropped;
   }
+}
+
+/** What the attempt says of its target: whether it streams. */
+function noteStreaming({ gate, route, sending }: Dispatch, begun: Dispatched): void {
+  const { limitProofs } = gate.desk;
+  if (begun.kind !== 'collected') limitProofs.noteStreaming(route.upstream, null);
+  else if (sending.startFolding === null) return;
+  else if (begun.answer.head.status === 200) limitProofs.noteStreaming(route.upstream, 'ignores');
+  else if (refusesStream(begun.answer)) limitProofs.noteStreaming(route.upstream, 'refuses');
+}
+
+/** The call in one piece, for a target that does not stream: where all that it may cost can be held. */
+async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<ReturnType<UpstreamCall['insteadAfter']>> {
+  const { call, gate, route, sending, protocol } = job;
+  const { money, facts } = call;
+  if (sending.startFolding === null || money === null || facts === null || !refusesStream(answer)) return null;
+  const limit = sentLimit(facts, protocol.name, route);
+  const isTrusted = limit === null || gate.desk.limitProofs.trustOf(route.upstream, limit) === 'limit';
+  const most = isTrusted ? mostOutputTokens(facts, route) : limit.mostWithoutIt;
+  const covered = await money.coverUnmetered(most).catch((cause: unknown) => {
+    throw new CallFailure('store_away', 'the call could not be paid for; try again', { cause, retryAfterSeconds: 1 });
+  });
+  if (!covered) return null;
+  call.folded = false;
+  return { call: await planCall(job), why: 'does not stream: asked again for an answer in one piece' };
 }
 
 function startNote({ call, route }: Dispatch): Note {

@@ -46,6 +46,7 @@ export class FoldedStream implements MeteredReader, Deadline {
   #collector: AnswerCollector | null = null;
   /** The head names no event stream; the first byte of the body will tell whether it is one all the same. */
   #mayBeStream = false;
+  #anyEvent = false;
   #over = false;
   #paused = false;
   #upstreamDone = false;
@@ -119,7 +120,9 @@ export class FoldedStream implements MeteredReader, Deadline {
     // A tail that no blank line ended counts where it is whole; else it was cut, and the stream with it.
     for (const output of this.#decoder.finish()) if (output.kind === 'event') this.#takeEvent(output);
     if (this.#over) return;
-    if (this.#parts.folding.observer.endOfBytes() === null) this.interrupt(outcome.failureOfEarlyEnd());
+    if (!this.#anyEvent)
+      this.interrupt(new CallFailure('upstream_nonsense', 'the answer of the model provider is empty'));
+    else if (this.#parts.folding.observer.endOfBytes() === null) this.interrupt(outcome.failureOfEarlyEnd());
     else this.#endWhole();
   }
 
@@ -158,6 +161,7 @@ export class FoldedStream implements MeteredReader, Deadline {
 
   /** False: it is not JSON. */
   #takeEvent(record: SseRecord): boolean {
+    this.#anyEvent = true;
     const { folding } = this.#parts;
     const verdict = folding.observer.observe(record);
     if (verdict === 'error') this.interrupt(this.#failureOfError());

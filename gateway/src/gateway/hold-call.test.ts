@@ -8,9 +8,11 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { generateKeyText } from '../identity/key-format.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
+import type { Call } from './call.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { holdCall } from './hold-call.ts';
 import { LearntRatio } from './learnt-ratio.ts';
+import { LimitProofs } from './limit-proofs.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import { OddUsageLog } from './odd-usage.ts';
 import { createNotedLedger } from './testing/noted-ledger.ts';
@@ -33,6 +35,7 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     ratio: new LearntRatio(),
     drift: new DriftWatch({ counter: { count: () => false, close: () => undefined }, tell: () => undefined }),
     oddUsage: new OddUsageLog(() => undefined),
+    limitProofs: new LimitProofs(() => undefined),
     timeZoneOf: () => 'UTC',
     priced: withMarkUp,
     tellUnpriced: () => undefined,
@@ -62,8 +65,6 @@ describe('what is held', () => {
   const cases: readonly (readonly [string, CallPlan, bigint])[] = [
     ['a plain call: input and the worst case of the output', {}, WORST],
     ['each of several answers', { facts: { answers: 3 } }, WORST + 2_000n],
-    ['no more answers than an upstream gives', { facts: { answers: 1e9 } }, 115n + 128_000n],
-    ['an absurd number of answers that is none', { facts: { answers: -4 } }, WORST],
     ['an image as tokens of input', { facts: { mediaParts: 2 } }, 1_000n + (3_300n * 115n) / 100n],
     [
       'the most that the model can say, where the caller does not',
@@ -160,6 +161,73 @@ describe('a refusal', () => {
   });
 });
 
+describe('a plain call whose limit nobody has seen its target honour', () => {
+  const WORST = 115n + 1_000n;
+  const limited = { outputTokensMax: 1_000, outputLimitMember: 'max_tokens' } as const;
+  const holdLimited = async (desk: MoneyDesk, plan: CallPlan = {}) => {
+    const { call } = await hold(desk, { host: 'lab', ...plan, facts: { ...limited, ...plan.facts } });
+    return [call.folded, call.money?.isMetered];
+  };
+
+  test.each([
+    ['a key budget', {}],
+    ['strict holds', { holds: 'strict' }],
+  ] as const)('is streamed and metered under %s, with the hold of its worst case', async (_, plan) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(WORST)]]);
+    expect(await holdLimited(desk, plan)).toEqual([true, true]);
+    expect(ledger.kept).toEqual([expect.stringContaining(` ${WORST}`)]);
+  });
+
+  test('is streamed under a prepaid balance', async () => {
+    const { desk } = openDesk([], { readAvailable: async () => WORST });
+    expect(await holdLimited(desk, { mode: 'prepaid' })).toEqual([true, true]);
+  });
+
+  test.each([
+    ['no money binds it', [], {}],
+    ['only a rate binds it', [[KEY, { requestsPerMinute: 5 }]], {}],
+    ['its model is free', [[KEY, budgetOf(WORST)]], { price: parseConfigPrice('free') }],
+    ['it has no limit', [[KEY, budgetOf(200_000n)]], { facts: { outputTokensMax: null, outputLimitMember: null } }],
+  ] as const)('is sent as it is where %s', async (_, rules, plan) => {
+    const { desk } = openDesk(rules as Parameters<typeof openDesk>[0]);
+    expect(await holdLimited(desk, plan as CallPlan)).toEqual([false, false]);
+  });
+
+  test('is streamed whatever is proven where it has a member that a host may read as another limit', async () => {
+    const { desk } = openDesk([[KEY, budgetOf(4n * WORST)]]);
+    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    desk.limitProofs.note(answerOf(call, { output: 1_000, endedByLimit: true }), 0);
+    expect(await holdLimited(desk)).toEqual([false, false]);
+    expect(await holdLimited(desk, { facts: { mayChangeLimit: true } })).toEqual([true, true]);
+  });
+
+  test('holds a slice at least once its target went above a limit', async () => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(10n * WORST)]]);
+    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    desk.limitProofs.note(answerOf(call, { output: 1_001, endedByLimit: false }), 0);
+    await holdLimited(desk);
+    expect(ledger.kept.at(-1)).toEndWith(` ${115n + 2_048n}`);
+  });
+
+  test('holds what its model may produce at most where its target cannot be stopped either', async () => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(100_000n)]]);
+    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    const { upstream } = answerOf(call, { output: 0, endedByLimit: false });
+    desk.limitProofs.noteStreaming(upstream, 'refuses');
+    expect(await holdLimited(desk, { outputTokensMax: 50_000 })).toEqual([false, false]);
+    expect(ledger.kept.at(-1)).toEndWith(` ${115n + 50_000n}`);
+    expect((await hold(desk, { host: 'lab', facts: limited, outputTokensMax: 500_000 })).refusal).toBe(
+      'quota_exceeded',
+    );
+  });
+
+  function answerOf({ requestId, route }: Call, end: { readonly output: number; readonly endedByLimit: boolean }) {
+    if (route === null) throw new Error('the call has no route');
+    const limit = { member: 'max_tokens', tokens: 1_000 } as const;
+    return { upstream: route.upstream, limit, answers: 1, requestId, ...end };
+  }
+});
+
 describe('a stream whose reasoning does not show', () => {
   const SLICE = 115n + 2_048n;
   const streamOf = (outputTokensMax: number) => ({ stream: true, outputTokensMax });
@@ -192,8 +260,7 @@ describe('a stream whose reasoning does not show', () => {
       expect([refusal, ledger.kept]).toEqual(
         amount === null ? ['quota_exceeded', []] : [null, [`hold ${call.requestId} ${amount}`]],
       );
-      // What is held as strict is not metered either.
-      if (amount !== null) expect(call.money?.isMetered).toBe(amount === SLICE);
+      if (amount !== null) expect(call.money?.isMetered).toBe(true);
     }
   });
 

@@ -10,6 +10,8 @@ import { mayHideReasoning } from './hidden-reasoning.ts';
 import { mostOutputTokens } from './most-output.ts';
 import type { RoutedCall } from './plan-call.ts';
 import { type PreparedClaim, prepareClaim, prepareOtherwise } from './prepare-claim.ts';
+import { sentLimit } from './sent-limit.ts';
+import { unstoppable } from './unstoppable.ts';
 
 /** An image, a sound or a page in tokens, for the hold alone. */
 const MEDIA_TOKENS = 1_600;
@@ -37,6 +39,7 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
       outputTokensMax: mostOutputTokens(facts, route),
       apart: facts.apart,
       hidesReasoning: mayHideReasoning(routed),
+      limit: sentLimit(facts, routed.protocol.name, route),
     },
     () => gate.log.unpriced(call.requestId, route.model),
   );
@@ -50,10 +53,16 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
   return admitted instanceof Promise ? admitted.then(take) : take(admitted);
 }
 
-function takeHold({ call, gate }: RoutedCall, admitted: Admitted, { form, price, wish, slice }: PreparedClaim): void {
+function takeHold(
+  { call, gate }: RoutedCall,
+  admitted: Admitted,
+  { basis, form, price, wish, slice }: PreparedClaim,
+): void {
   if (admitted.kind === 'refused') {
     call.standing = admitted.standing;
-    throw refusalOf(admitted.refusal);
+    const { refusal } = admitted;
+    const isMoney = refusal.kind === 'budget' || refusal.kind === 'balance';
+    throw isMoney && basis.trust === 'nothing' ? unstoppable() : refusalOf(refusal);
   }
   const { admission } = admitted;
   call.folded = form.stream && call.facts?.stream === false;

@@ -5,6 +5,7 @@ import type { Price } from '../billing/price.ts';
 import type { Ledger } from '../store/ledger-port.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { LearntRatio } from './learnt-ratio.ts';
+import type { LimitProofs } from './limit-proofs.ts';
 import type { OddUsageLog } from './odd-usage.ts';
 
 export interface MoneyDesk {
@@ -15,6 +16,7 @@ export interface MoneyDesk {
   readonly rules: LimitRules;
   readonly ratio: LearntRatio;
   readonly oddUsage: OddUsageLog;
+  readonly limitProofs: LimitProofs;
   readonly drift: DriftWatch;
   /** The IANA zone of an account's windows. */
   timeZoneOf(accountId: string): string;

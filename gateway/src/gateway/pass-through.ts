@@ -1,6 +1,7 @@
 /** Owns sending a call to an upstream of the client's own format: the client's bytes, with only what must change. Contract, 7. */
 
 import { stripThinking } from '../protocols/messages/strip-thinking.ts';
+import type { OutputLimitMember } from '../protocols/output-limit.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
@@ -15,6 +16,8 @@ export interface PassThroughPlan {
   readonly facts: RequestFacts;
   /** The model's name at the upstream. */
   readonly model: string;
+  /** The output limit that the upstream knows. */
+  readonly limitMember: OutputLimitMember;
   /** The usage chunk is asked for by us, and so withheld from the client. */
   readonly asksForUsage: boolean;
   /** Reasoning that is taken out of the history: what only we marked, or all of it. */
@@ -24,15 +27,19 @@ export interface PassThroughPlan {
   readonly folds: boolean;
 }
 
+/** Told where the two limits of a request differ: the older one asked for something else than what binds. */
+const OLDER_LIMIT: readonly string[] = ['max_tokens'];
+const NOTHING: readonly string[] = [];
+
 export function passThrough(plan: PassThroughPlan): UpstreamCall {
-  const { protocol, outline, facts, asksForUsage } = plan;
-  const body = renderUpstreamBody(outline, facts, plan.model, { stream: plan.folds, usage: asksForUsage });
+  const { protocol, outline, facts, model, limitMember, asksForUsage } = plan;
+  const body = renderUpstreamBody(outline, facts, { model, stream: plan.folds, usage: asksForUsage, limitMember });
   const fallbackId = `chatcmpl-${plan.requestId.slice(4)}`;
   return {
     protocol,
     body: protocol.name === 'messages' ? withoutThinking(body, plan.strips) : body,
     translation: null,
-    dropped: [],
+    dropped: facts.otherLimit === null || facts.otherLimit === facts.outputTokensMax ? NOTHING : OLDER_LIMIT,
     startObserver: (): StreamObserver => protocol.startObserver({ withholdUsage: asksForUsage, fallbackId }),
     startFolding: plan.folds ? () => foldOwn(protocol, fallbackId) : null,
     insteadAfter: (answer) => insteadAfter(plan, answer),

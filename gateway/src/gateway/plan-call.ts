@@ -48,6 +48,7 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
     outline,
     facts,
     model: upstream.model,
+    limitMember: route.traits.chat.outputLimitMember,
     asksForUsage: asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,

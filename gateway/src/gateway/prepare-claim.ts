@@ -1,13 +1,22 @@
 /** Owns what a call asks of its limits, and why: the caps that bind it, its price, the money it holds, and what else it asks for where that is refused. Takes nothing. */
 import type { Price } from '../billing/price.ts';
 import { priceAt } from '../billing/price-book.ts';
-import { chooseHold, type HoldSlice, type HoldWish, roomToMeter } from '../billing/reserve.ts';
+import {
+  chooseHold,
+  costsOutput,
+  type HoldSlice,
+  type HoldWish,
+  roomToMeter,
+  SLICE_TOKENS,
+} from '../billing/reserve.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
 import type { HoldMode } from '../store/ports.ts';
 import type { Gate } from './gate.ts';
+import type { LimitTrust } from './limit-proofs.ts';
+import type { SentLimit } from './sent-limit.ts';
 
 /** A call as its limits see it. Tokens are whole numbers, times unix ms. */
 export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputTokensMax' | 'apart'> {
@@ -20,9 +29,14 @@ export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputToken
   readonly stream: boolean;
   /** It may cost tokens that do not show. */
   readonly hidesReasoning: boolean;
+  /** The limit that upstream is sent; null: the model alone bounds its output. */
+  readonly limit: SentLimit | null;
 }
 
-/** How a call is held: `stream` says whether upstream streams it, so that it can be metered. */
+/**
+ * How a call is held: `stream` says whether upstream streams it, so that it can be metered. A plain call is streamed for the sake
+ * of its limit with the hold of a plain call, its worst case: the mode is `strict` then, whatever its key says.
+ */
 interface HoldForm {
   readonly mode: HoldMode;
   readonly stream: boolean;
@@ -32,6 +46,9 @@ interface Basis {
   readonly called: ClaimedCall;
   readonly bound: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>;
   readonly price: Price | null;
+  /** What the key says, or its account, or the file. */
+  readonly mode: HoldMode;
+  readonly trust: LimitTrust;
 }
 
 /** What a call asks of its limits, and what it holds where it gets it. */
@@ -61,7 +78,33 @@ export function prepareClaim(
   if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
   const price = listed === null ? null : desk.priced(listed, account.markUpPpm);
   const mode = principal.holds ?? settings.config.defaults.holds;
-  return askFor({ called, bound: { subjects, arrivedMs, binding }, price }, { mode, stream });
+  const trust = trustIn(called, desk, binding, price);
+  const basis = { called: limitedBy(called, trust), bound: { subjects, arrivedMs, binding }, price, mode, trust };
+  const isFolded = !stream && (trust === 'meter' || trust === 'slice');
+  return askFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
+}
+
+/** Asked only where money binds and output costs something: elsewhere nobody writes anything off. */
+function trustIn(
+  { limit, route, principal }: ClaimedCall,
+  { limitProofs }: Gate['desk'],
+  binding: readonly BindingCaps[],
+  price: Price | null,
+): LimitTrust {
+  if (limit === null || price === null || !isMoneyBound(principal, binding) || !costsOutput(price)) return 'limit';
+  return limitProofs.trustOf(route.upstream, limit);
+}
+
+/** The call with as many tokens of output as it may really have. */
+function limitedBy(called: ClaimedCall, trust: LimitTrust): ClaimedCall {
+  const { outputTokensMax, limit } = called;
+  if (limit === null || trust === 'limit' || trust === 'meter') return called;
+  if (trust === 'nothing') return { ...called, outputTokensMax: limit.mostWithoutIt };
+  return { ...called, outputTokensMax: Math.max(outputTokensMax ?? 0, SLICE_TOKENS) };
+}
+
+function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): boolean {
+  return account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
 }
 
 function passUnpriced(
@@ -70,8 +113,7 @@ function passUnpriced(
   unpriced: 'refuse' | 'allow',
   onUnpriced: () => void,
 ): void {
-  const isBound = principal.account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
-  if (isBound && unpriced === 'refuse') {
+  if (isMoneyBound(principal, binding) && unpriced === 'refuse') {
     throw new CallFailure(
       'unpriced',
       `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
@@ -86,9 +128,10 @@ function passUnpriced(
  */
 export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
   if (kind !== 'budget' && kind !== 'balance') return null;
-  const { basis, form, claim, slice } = refused;
-  if (form.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
-  const again = askFor(basis, { mode: form.mode, stream: true });
+  const { basis, claim, slice } = refused;
+  if (basis.called.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
+  if (basis.trust === 'nothing') return null;
+  const again = askFor(basis, { mode: basis.mode, stream: true });
   // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
   return again.slice.amount >= slice.amount ? null : again;
 }

@@ -15,6 +15,7 @@ import { estimateTokens } from './estimate-tokens.ts';
 import { flagUsage, shownTokens } from './flag-usage.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import type { ProviderHealth } from './provider-health.ts';
+import { noteLimit } from './sent-limit.ts';
 
 /** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
 export interface Outcome {
@@ -49,6 +50,7 @@ export async function settle(
   call.settled = true;
   if (call.principal === null) return 0n;
   countHealth(call, outcome, gate);
+  noteLimit(call, outcome, gate.desk);
   const charge = decideUsage(call, outcome, gate);
   const { usage, source, payer } = charge;
   const { money } = call;

@@ -1,5 +1,6 @@
 /** Owns what is sent upstream on a same-protocol route: the client's bytes with only the members that must change. Contract, 7. */
 
+import type { OutputLimitMember } from '../protocols/output-limit.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { Upstream } from '../providers/upstream.ts';
@@ -12,18 +13,31 @@ export function asksForUsage(protocol: ProtocolName, facts: RequestFacts, upstre
   return protocol === 'chat' && facts.stream && !facts.wantsUsage && takesOption;
 }
 
-/** The body for upstream: the very same bytes where nothing must change. `asks`: for what the client did not ask. */
-export function renderUpstreamBody(
-  outline: JsonOutline,
-  facts: RequestFacts,
-  upstreamModel: string,
-  asks: { readonly stream: boolean; readonly usage: boolean },
-): Uint8Array {
+/** What changes of a body on its way to an upstream of its own format. */
+export interface BodyChanges {
+  /** The model's name at the upstream. */
+  readonly model: string;
+  /** Asked for though the client did not. */
+  readonly stream: boolean;
+  readonly usage: boolean;
+  /** The limit that upstream knows, where the client sent two. */
+  readonly limitMember: OutputLimitMember;
+}
+
+/** The body for upstream: the very same bytes where nothing must change. */
+export function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, changes: BodyChanges): Uint8Array {
   const edits: JsonEdit[] = [];
-  if (facts.model !== upstreamModel) edits.push({ set: ['model'], json: JSON.stringify(upstreamModel) });
-  if (asks.stream) edits.push({ set: ['stream'], json: 'true' });
-  if (asks.usage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
+  if (facts.model !== changes.model) edits.push({ set: ['model'], json: JSON.stringify(changes.model) });
+  if (changes.stream) edits.push({ set: ['stream'], json: 'true' });
+  if (changes.usage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
+  if (facts.otherLimit !== null) edits.push(...oneLimit(facts, changes.limitMember));
   return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
+}
+
+/** Each host reads another one of two limits, so it gets the one that it knows, with the value that binds. Contract, 10.9. */
+function oneLimit({ outputTokensMax }: RequestFacts, known: OutputLimitMember): JsonEdit[] {
+  const other = known === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  return [{ set: [known], json: String(outputTokensMax) }, { remove: [other] }];
 }
 
 /** Headers that would choose among the operator's own workspaces or say where the caller runs: not the caller's to set upstream. */

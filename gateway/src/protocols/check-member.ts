@@ -38,12 +38,19 @@ export function checkNumber(node: JsonNode, path: string, least: number, most: n
   }
 }
 
-/** An integer of at least `least`; null counts as absent where `nullable`. */
-export function checkInteger(node: JsonNode, path: string, least: number, nullable: boolean): void {
+/** An integer of at least `least`, and at most `most`; null counts as absent where `nullable`. */
+export function checkInteger(
+  node: JsonNode,
+  path: string,
+  least: number,
+  nullable: boolean,
+  most = Number.MAX_SAFE_INTEGER,
+): void {
   if (nullable && node.kind === 'null') return;
   const value = numberValue(node);
-  if (value === undefined || !isInteger(node) || value < least || value > Number.MAX_SAFE_INTEGER) {
-    throw refuse(path, node, `an integer of at least ${least}`);
+  if (value === undefined || !isInteger(node) || value < least || value > most) {
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw refuse(path, node, `an integer ${range}`);
   }
 }
 

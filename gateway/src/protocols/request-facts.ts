@@ -1,6 +1,7 @@
 /** Owns what the line needs to know of a checked request, whatever its protocol. */
 import type { Limits } from '../config/limits.ts';
 import type { JsonNode, JsonOutline } from '../wire/json-node.ts';
+import type { OutputLimitMember } from './output-limit.ts';
 
 /** What a request brings or asks for beside text. */
 export interface RequestApart {
@@ -26,6 +27,12 @@ export interface RequestFacts {
   readonly mediaParts: number;
   /** The most tokens that one answer may have; null: the caller left it to the model. */
   readonly outputTokensMax: number | null;
+  /** The member that says so; of two the one that binds. Null: none does. */
+  readonly outputLimitMember: OutputLimitMember | null;
+  /** What the format's other member says, where both were sent: upstream gets only one. Null: one was, or none. */
+  readonly otherLimit: number | null;
+  /** Some hosts may read another limit in a member that the format does not have: nothing proven of a host holds for this call. */
+  readonly mayChangeLimit: boolean;
   /** How many answers were asked for at once: each is paid for. */
   readonly answers: number;
   /** Undefined: text alone. */

@@ -3,6 +3,7 @@
  * than the format says, as data. Makes no calls.
  */
 
+import type { OutputLimitMember } from '../protocols/output-limit.ts';
 import type { ChatQuirks } from './chat-traits.ts';
 
 /** What a host does otherwise than the format says. */
@@ -40,7 +41,13 @@ export interface Preset {
   /** The catalogue's name of the host; null: its models are not in the catalogue. */
   readonly catalogProvider: string | null;
   readonly quirks: ProviderQuirks;
+  /** The output limits that a vendor's own host is known to honour; none: answers have to prove it. Decision 0025. */
+  readonly provenLimits: readonly OutputLimitMember[];
 }
+
+const NO_LIMITS: readonly OutputLimitMember[] = [];
+const OLDER_LIMIT: readonly OutputLimitMember[] = ['max_tokens'];
+const BOTH_LIMITS: readonly OutputLimitMember[] = ['max_tokens', 'max_completion_tokens'];
 
 function compatible(
   name: string,
@@ -58,6 +65,7 @@ function compatible(
     baseUrlVariable: null,
     catalogProvider: catalog,
     quirks: NO_QUIRKS,
+    provenLimits: NO_LIMITS,
   } as const satisfies Preset;
 }
 
@@ -67,6 +75,7 @@ export const PRESETS: readonly Preset[] = [
     ...compatible('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], 'openai'),
     kind: 'openai',
     baseUrlVariable: 'OPENAI_BASE_URL',
+    provenLimits: BOTH_LIMITS,
     // Reasoning is billed as output, and chat completions have no member for it: https://platform.openai.com/docs/guides/reasoning (2026-11-20)
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
   },
@@ -74,6 +83,7 @@ export const PRESETS: readonly Preset[] = [
     ...compatible('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', ['ANTHROPIC_API_KEY'], 'anthropic'),
     kind: 'anthropic',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    provenLimits: OLDER_LIMIT,
     // Shown is a summary, billed the whole: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking (2026-11-20)
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'asked' },
   },
@@ -86,22 +96,26 @@ export const PRESETS: readonly Preset[] = [
       ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       'google',
     ),
+    provenLimits: BOTH_LIMITS,
     // Thoughts are billed whole and, unless asked for, not shown: https://ai.google.dev/gemini-api/docs/thinking (2026-11-20)
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
   },
   {
     ...compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], 'mistral'),
+    provenLimits: OLDER_LIMIT,
     // 422 extra_forbidden on include_usage: https://github.com/openai/openai-agents-python/issues/442 (2025-04-05)
     // Ids of calls have nine letters and digits; the beginning of an answer says so: wire reference D.3.
     quirks: { ...NO_QUIRKS, streamUsage: 'always', chat: { toolIds: 'nine', prefill: 'prefix', usageOption: false } },
   },
   {
     ...compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', ['DEEPSEEK_API_KEY'], 'deepseek'),
+    provenLimits: OLDER_LIMIT,
     // 400 without it: https://github.com/earendil-works/pi/issues/3636 (2026-04-24)
     quirks: REASONING_BACK,
   },
   {
     ...compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
+    provenLimits: BOTH_LIMITS,
     // Only grok-3-mini shows its reasoning: https://docs.x.ai/docs/guides/reasoning (2026-11-20)
     quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
   },
@@ -111,19 +125,29 @@ export const PRESETS: readonly Preset[] = [
   compatible('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', ['CEREBRAS_API_KEY'], 'cerebras'),
   {
     ...compatible('moonshot', 'Moonshot', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY'], 'moonshot'),
+    provenLimits: OLDER_LIMIT,
     // Wire reference D.3.
     quirks: REASONING_BACK,
   },
-  compatible('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY'], 'zai'),
-  compatible(
-    'alibaba',
-    'Alibaba Model Studio',
-    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-    ['DASHSCOPE_API_KEY'],
-    'alibaba',
-  ),
+  {
+    ...compatible('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY'], 'zai'),
+    provenLimits: OLDER_LIMIT,
+  },
+  {
+    ...compatible(
+      'alibaba',
+      'Alibaba Model Studio',
+      'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+      ['DASHSCOPE_API_KEY'],
+      'alibaba',
+    ),
+    provenLimits: OLDER_LIMIT,
+  },
   // The path has no version: https://docs.perplexity.ai/guides/chat-completions-guide
-  compatible('perplexity', 'Perplexity', 'https://api.perplexity.ai', ['PERPLEXITY_API_KEY'], 'perplexity'),
+  {
+    ...compatible('perplexity', 'Perplexity', 'https://api.perplexity.ai', ['PERPLEXITY_API_KEY'], 'perplexity'),
+    provenLimits: OLDER_LIMIT,
+  },
   compatible('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1', ['SAMBANOVA_API_KEY'], null),
   // Renamed from AI Studio: https://docs.tokenfactory.nebius.com/api-reference/introduction
   compatible('nebius', 'Nebius', 'https://api.tokenfactory.nebius.com/v1', ['NEBIUS_API_KEY'], null),

@@ -4,6 +4,7 @@
  */
 import type { Protocol, ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
+import type { OutputLimitMember } from '../protocols/output-limit.ts';
 import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -18,6 +19,8 @@ export interface HttpUpstream {
   readonly timeouts: Timeouts;
   /** The host takes `stream_options.include_usage`. */
   readonly takesUsageOption: boolean;
+  /** Output limits that the host is known to honour before any answer has shown it. */
+  readonly provenLimits: readonly OutputLimitMember[];
   readonly credential: Secret | null;
   /** The head of a request up to the headers that vary by call; it holds the credential. */
   readonly headStart: ReadonlyMap<Endpoint, Secret>;
@@ -57,6 +60,7 @@ export function buildUpstream(target: TargetConfig): Upstream {
     protocols,
     origin,
     timeouts: target.timeouts ?? provider.timeouts,
+    provenLimits: provider.provenLimits,
     takesUsageOption: provider.quirks.streamUsage === 'asked',
     credential: provider.credential?.secret ?? null,
     headStart,

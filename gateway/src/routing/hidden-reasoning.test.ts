@@ -21,6 +21,7 @@ function targetOf(presetName: string | null, model: string): ServedTarget {
       timeouts: { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 },
       catalogProvider,
       quirks: preset?.quirks ?? NO_QUIRKS,
+      provenLimits: [],
     },
     model,
     timeouts: null,

@@ -7,7 +7,7 @@ import { eventually } from '../harness/eventually.ts';
 import { type CallLine, type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { callHeaders, PATHS as ENDPOINTS, type Side } from '../http-contract/calls.ts';
 import { type GatedCall, type GatedUpstream, startGatedUpstream } from './gated-upstream.ts';
-import { type Customer, moneyConfig, moneyOf, newPrepaid } from './money-rig.ts';
+import { type Customer, moneyConfig, moneyOf, newCustomer, newPrepaid } from './money-rig.ts';
 
 /** 5 USD per million tokens of output; 1 of input, whose estimate is the body's bytes by four. */
 const OUTPUT = 5_000n;
@@ -225,9 +225,17 @@ for (const { side, host, words } of WAYS) {
       expect([status, text]).toEqual([429, expect.stringContaining('insufficient quota')]);
     });
 
-    test('whose worst case is covered is not asked for as a stream', async () => {
+    test('whose worst case is covered is held for all of it, and streamed because nobody knows whether its limit is honoured', async () => {
       const customer = await newPrepaid(gateway, holdOf(model, MAX_TOKENS));
       const { answer, call } = await start(customer, side, host);
+      expect(streams(call)).toBe(true);
+      await heldFor(customer, model, MAX_TOKENS);
+      call.breakOff();
+      await answer;
+    });
+
+    test('that no money binds is not asked for as a stream', async () => {
+      const { answer, call } = await start(await newCustomer(gateway), side, host);
       expect(streams(call)).toBeUndefined();
       call.breakOff();
       await answer;

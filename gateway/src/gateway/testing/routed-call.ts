@@ -5,11 +5,13 @@ import type { Price } from '../../billing/price.ts';
 import { bookOf } from '../../billing/price-book.ts';
 import type { Defaults } from '../../config/config.ts';
 import { resolveDefaults } from '../../config/resolve-defaults.ts';
+import { buildUpstreamProvider } from '../../config/resolve-providers.ts';
 import { newKeyUse } from '../../identity/key-use.ts';
 import { compileModelPatterns } from '../../identity/model-patterns.ts';
 import type { Principal } from '../../identity/principal.ts';
 import { chatCompletions } from '../../protocols/chat-completions/index.ts';
 import type { RequestFacts } from '../../protocols/request-facts.ts';
+import { buildUpstream, type Upstream } from '../../providers/upstream.ts';
 import type { Route } from '../../routing/route.ts';
 import { traitsOf } from '../../routing/upstream-traits.ts';
 import type { HoldMode } from '../../store/ports.ts';
@@ -29,6 +31,8 @@ export interface CallPlan {
   readonly price?: Price | null;
   /** Of the model; null: nobody knows. */
   readonly outputTokensMax?: number | null;
+  /** The name of a provider that is nobody's preset; left out: the demo answers. */
+  readonly host?: string;
   readonly desk?: MoneyDesk;
   /** The body; left out: the model alone. */
   readonly body?: string;
@@ -54,6 +58,9 @@ export function routedCall(plan: CallPlan): RoutedCall {
     inputBytes: 400,
     mediaParts: 0,
     outputTokensMax: 1_000,
+    outputLimitMember: null,
+    otherLimit: null,
+    mayChangeLimit: false,
     answers: 1,
     apart: undefined,
     ...plan.facts,
@@ -97,7 +104,7 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
   };
 }
 
-function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never' }: CallPlan): Route {
+function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', host }: CallPlan): Route {
   const protocols = ['chat', 'messages'] as const;
   const target = {
     provider: { kind: 'demo', name: 'lab', protocols },
@@ -109,12 +116,26 @@ function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never' }: C
     model: 'm',
     names: ['m', 'alias'],
     protocols,
-    upstream: { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols },
+    upstream: host === undefined ? { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols } : hostOf(host),
     traits: { ...traitsOf(target, null), outputTokensMax },
     hiddenReasoning,
     catalog: null,
     prices: bookOf(price === undefined ? parseConfigPrice({ input: '0.001', output: '0.001' }) : price),
   };
+}
+
+function hostOf(name: string): Upstream {
+  const address = { url: 'http://127.0.0.1:9/v1', origin: 'http://127.0.0.1:9' };
+  const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
+  const provider = buildUpstreamProvider({
+    name,
+    kind: 'openai-compatible',
+    preset: null,
+    address,
+    secret: null,
+    timeouts,
+  });
+  return buildUpstream({ provider, model: 'm-upstream', timeouts: null });
 }
 
 function outlineOf(text: string): JsonOutline {

@@ -13,11 +13,14 @@ import { checkArray, checkBoolean, checkInteger, checkKind, checkNumber, checkTe
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyPart } from '../media-tally.ts';
+import { mayChangeLimit } from '../output-limit.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
 const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
 const MEDIA = new Set(['image_url', 'input_audio', 'file']);
+/** Contract, 10.9. */
+const ANSWERS_MAX = 128;
 
 type MemberCheck = (node: JsonNode, context: CheckContext) => void;
 
@@ -28,6 +31,7 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['stream_options', checkStreamOptions],
   ['max_tokens', (node) => checkInteger(node, 'max_tokens', 1, true)],
   ['max_completion_tokens', (node) => checkInteger(node, 'max_completion_tokens', 1, true)],
+  ['n', (node) => checkInteger(node, 'n', 1, true, ANSWERS_MAX)],
   ['tools', (node, { limits }) => checkTools(node, limits)],
   ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
   ['response_format', (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object')],
@@ -39,7 +43,13 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  for (const node of children(root)) CHECKS.get(memberName(node))?.(node, context);
+  let changesLimit = false;
+  for (const node of children(root)) {
+    const name = memberName(node);
+    const check = CHECKS.get(name);
+    if (check !== undefined) check(node, context);
+    else if (mayChangeLimit(name)) changesLimit = true;
+  }
   const modelNode = member(root, 'model');
   if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
   const messages = member(root, 'messages');
@@ -48,6 +58,8 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const options = member(root, 'stream_options');
   const user = member(root, 'user');
   const media = checkMessages(messages, context);
+  const newerLimit = givenNumber(root, 'max_completion_tokens');
+  const olderLimit = givenNumber(root, 'max_tokens');
   return {
     model: checkText(modelNode, 'model', context.limits.modelNameMax, 1),
     modelNode,
@@ -56,7 +68,10 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     endUser: (user === undefined ? undefined : stringValue(user)) || null,
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
-    outputTokensMax: givenNumber(root, 'max_completion_tokens') ?? givenNumber(root, 'max_tokens'),
+    outputTokensMax: newerLimit ?? olderLimit,
+    outputLimitMember: newerLimit !== null ? 'max_completion_tokens' : olderLimit === null ? null : 'max_tokens',
+    otherLimit: newerLimit === null ? null : olderLimit,
+    mayChangeLimit: changesLimit,
     answers: givenNumber(root, 'n') ?? 1,
     apart: findApart({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
   };

@@ -14,6 +14,7 @@ import { checkArray, checkBoolean, checkInteger, checkKind, checkText, refuse } 
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
+import { mayChangeLimit } from '../output-limit.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
@@ -37,7 +38,12 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
-  for (const node of children(root)) checkTopMember(node, context);
+  let changesLimit = false;
+  for (const node of children(root)) {
+    const name = memberName(node);
+    checkTopMember(node, name, context);
+    if (!CHECKS.has(name) && mayChangeLimit(name)) changesLimit = true;
+  }
   const modelNode = member(root, 'model');
   if (modelNode === undefined) throw refuse('model', null, 'the name of a model; GET /v1/models lists them');
   const messages = member(root, 'messages');
@@ -58,13 +64,15 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
     outputTokensMax: (outputLimit === undefined ? undefined : numberValue(outputLimit)) ?? null,
+    outputLimitMember: outputLimit === undefined ? null : 'max_tokens',
+    otherLimit: null,
+    mayChangeLimit: changesLimit,
     answers: 1,
     apart: findApart({ mediaParts: media.parts, tools: member(root, 'tools') }),
   };
 }
 
-function checkTopMember(node: JsonNode, context: CheckContext): void {
-  const name = memberName(node);
+function checkTopMember(node: JsonNode, name: string, context: CheckContext): void {
   const messagesWay = CHAT_ONLY.get(name);
   if (messagesWay !== undefined) {
     throw invalidRequest(`${name}: is a parameter of chat completions; on messages ${messagesWay}`, name);
