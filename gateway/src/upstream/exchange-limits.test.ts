@@ -41,6 +41,30 @@ describe('a limit of time', () => {
     await raw.until(() => raw.peers[0]?.left() === 'closed');
   });
 
+  test('first_byte_timeout holds however many interim responses come, whole or in pieces', async () => {
+    const raw = startRawServer((peer) => {
+      let left = 12;
+      const drip = setInterval(() => {
+        peer.send(left % 3 === 0 ? 'HTTP/1.1 103 Early Hints\r\n' : left % 3 === 2 ? 'link: x\r\n' : '\r\n');
+        left -= 1;
+        if (left === 0 || peer.left() === 'closed') clearInterval(drip);
+      }, 60);
+    });
+    server = raw;
+    const found = await failure(raw.url, { limits: { firstByteMs: 300, idleMs: 5_000 } });
+    expect(found.kind).toBe('first_byte_timeout');
+    expect(found.ms).toBeLessThan(2_500);
+  });
+
+  test('an interim response does not start the idle limit', async () => {
+    const raw = startRawServer((peer) => {
+      peer.send('HTTP/1.1 103 Early Hints\r\n\r\n');
+      setTimeout(() => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 300);
+    });
+    server = raw;
+    expect((await failure(raw.url, { limits: { firstByteMs: 5_000, idleMs: 100 } })).kind).toBe('end');
+  });
+
   test('connect_timeout counts until TLS is done', async () => {
     const found = await failure(say('').url.replace('http:', 'https:'), { limits: { connectMs: 100 } });
     expect(found.kind).toBe('connect_timeout');

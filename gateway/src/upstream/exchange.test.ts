@@ -66,6 +66,17 @@ describe('an answer', () => {
     expect(running.body().toString()).toBe('all of it');
   });
 
+  test.each([
+    [16, 'end'],
+    [17, 'malformed'],
+    [200_000, 'malformed'],
+  ])('after %d interim responses in one piece is %s', async (count, end) => {
+    const raw = startRawServer((peer) => peer.send(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(count)}${OK}`));
+    server = raw;
+    const found = await runExchange(raw.url).end;
+    expect(found === 'end' ? 'end' : found.kind).toBe(end);
+  });
+
   test('is the final one, past any 1xx', async () => {
     const { url } = serve((peer) =>
       peer.send(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\n${OK}`),

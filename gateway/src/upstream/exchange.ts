@@ -36,8 +36,11 @@ export interface ExchangeListener {
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
+const HEAD_END = '\r\n\r\n';
 const JOINED_BYTES_MAX = 32 * 1024;
-const CONTINUED = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+/** Informational responses (RFC 9110 section 15.2) before the final one. 101 is not among them: nothing here asks for another protocol. */
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+const INTERIM_MAX = 16;
 
 type Phase = 'connect' | 'first_byte' | 'body' | 'over';
 
@@ -55,6 +58,8 @@ export class Exchange implements ConnectionUser, Deadline {
   #unsent: Uint8Array[] = [];
   #headBytes: Buffer | null = null;
   #anyByte = false;
+  #interims = 0;
+  #firstByteDueMs = 0;
   #head: ResponseHead | null = null;
   #chunked: ChunkedBody | null = null;
   #left = 0;
@@ -98,7 +103,8 @@ export class Exchange implements ConnectionUser, Deadline {
     if (nowMs >= this.#totalDueMs) this.#fail('total_timeout', `no end within ${this.#limits.totalMs} ms`);
     else if (this.#phase === 'connect')
       this.#fail('connect_timeout', `no connection within ${this.#limits.connectMs} ms`);
-    else if (!this.#anyByte) this.#fail('first_byte_timeout', `no answer within ${this.#limits.firstByteMs} ms`);
+    else if (this.#head === null && nowMs >= this.#firstByteDueMs)
+      this.#fail('first_byte_timeout', `no answer within ${this.#limits.firstByteMs} ms`);
     else this.#fail('idle_timeout', `silent for ${this.#limits.idleMs} ms`);
   }
 
@@ -127,9 +133,11 @@ export class Exchange implements ConnectionUser, Deadline {
   onBytes(bytes: Buffer): void {
     if (this.#phase === 'over') return;
     this.#anyByte = true;
-    if (!this.#paused) this.#touch(this.#limits.idleMs);
     if (this.#head === null) this.#readHead(bytes);
-    else this.#readBody(bytes, 0);
+    else {
+      if (!this.#paused) this.#touch(this.#limits.idleMs);
+      this.#readBody(bytes, 0);
+    }
   }
 
   #dial(nowMs: number): void {
@@ -147,7 +155,9 @@ export class Exchange implements ConnectionUser, Deadline {
     this.#connection = connection;
     connection.user = this;
     this.#phase = 'first_byte';
+    this.#interims = 0;
     this.#touch(this.#limits.firstByteMs);
+    this.#firstByteDueMs = this.dueMs;
     const { head, body, onSent } = this.#request;
     onSent?.();
     if (body.length <= JOINED_BYTES_MAX) {
@@ -180,23 +190,34 @@ export class Exchange implements ConnectionUser, Deadline {
     this.dueMs = Math.min(this.#totalDueMs, performance.now() + limitMs);
   }
 
+  /** Interim responses are skipped; all of them together must stay within the limit of the first byte. */
   #readHead(bytes: Buffer): void {
-    const all = this.#headBytes === null ? bytes : Buffer.concat([this.#headBytes, bytes]);
-    const end = all.indexOf('\r\n\r\n');
+    let all = this.#headBytes === null ? bytes : Buffer.concat([this.#headBytes, bytes]);
+    let end = all.indexOf(HEAD_END);
+    let text = '';
+    for (; end !== -1 && end <= HEAD_BYTES_MAX; end = all.indexOf(HEAD_END)) {
+      text = all.toString('latin1', 0, end);
+      if (!INTERIM.test(text)) break;
+      this.#interims += 1;
+      if (this.#interims > INTERIM_MAX) {
+        this.#fail('malformed', `more than ${INTERIM_MAX} interim responses (1xx) before the response`);
+        return;
+      }
+      all = all.subarray(end + HEAD_END.length);
+    }
     if (end > HEAD_BYTES_MAX || (end === -1 && all.length > HEAD_BYTES_MAX)) {
       this.#fail('malformed', 'the response head is larger than 64 KiB');
       return;
     }
     if (end === -1) {
       this.#headBytes = all;
+      if (this.#paused) return;
+      if (all.length > 0) this.#touch(this.#limits.idleMs);
+      this.dueMs = all.length === 0 ? this.#firstByteDueMs : Math.min(this.dueMs, this.#firstByteDueMs);
       return;
     }
-    const text = all.toString('latin1', 0, end);
     this.#headBytes = null;
-    if (CONTINUED.test(text)) {
-      if (all.length > end + 4) this.#readHead(all.subarray(end + 4));
-      return;
-    }
+    if (!this.#paused) this.#touch(this.#limits.idleMs);
     const head = parseResponseHead(text);
     if (typeof head === 'string') {
       this.#fail('malformed', head);
