@@ -7,6 +7,7 @@ import { type Call, releaseCall } from './call.ts';
 import type { Gate } from './gate.ts';
 import { endStreamedRun } from './idempotency-end.ts';
 import { MeteredBody } from './metered-body.ts';
+import { OnePieceAnswer } from './one-piece-answer.ts';
 import { openMeter } from './open-meter.ts';
 import { Outbox } from './outbox.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
@@ -106,7 +107,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
     ({ kind }) => kind === 'collected' && gate.waiting.remove(seat),
     () => gate.waiting.remove(seat),
   );
-  return { relay, listener: metered ?? relay };
+  return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, limits) };
 }
 
 /** A rewriting observer let nothing of it out; else the client got it, for it is upstream's own, and it is only counted. */

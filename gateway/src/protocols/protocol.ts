@@ -87,6 +87,8 @@ export interface Protocol {
   checkRequest: RequestCheck;
   /** `bodyBytes`: the length of what `answer` was parsed from. */
   readAnswer(answer: unknown, bodyBytes: number): AnswerReading;
+  /** The body of a 200 in one piece as the records of the stream that was asked for; null: it is no answer. */
+  streamOfAnswer(body: Buffer): Buffer | null;
   startObserver(settings: ObserverSettings): StreamObserver;
   /** `fallbackId` as for an observer. */
   startFold(fallbackId: string): AnswerFold;

@@ -3,7 +3,8 @@
  * the stream ends, is the callers' to say. Wire reference A.6, A.7, C.3 and C.4.
  */
 import { type FinishReason, type GenerationEvent, usageEvent } from '../../generation/event.ts';
-import type { Citation } from '../../generation/part.ts';
+import type { Citation, JsonText } from '../../generation/part.ts';
+import { valueText } from '../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import { parseAnnotations, withinPart } from './annotations.ts';
 import { EventQueue } from './event-queue.ts';
@@ -11,7 +12,7 @@ import { findError } from './find-error.ts';
 import { readFinishWord } from './finish-words.ts';
 import { MessageData } from './host-data.ts';
 import { piecesOf, reasoningOf, type TextKind } from './text-pieces.ts';
-import { ToolCallReader } from './tool-call-reader.ts';
+import { type ExactText, ToolCallReader } from './tool-call-reader.ts';
 import { readToldUsage } from './usage.ts';
 
 export class AnswerReader {
@@ -39,9 +40,10 @@ export class AnswerReader {
     return this.#reported !== null;
   }
 
-  /** Reads a chunk, or an answer in one piece: `member` is where its choices have what was said. */
-  readChunk(chunk: JsonObject, member: 'delta' | 'message'): void {
-    const choice = firstChoice(chunk.choices);
+  /** Reads a chunk, or an answer in one piece, parsed from `json`: `member` is where its choices have what was said. */
+  readChunk(chunk: JsonObject, member: 'delta' | 'message', json: JsonText): void {
+    const place = firstChoice(chunk.choices);
+    const choice = asObject(asArray(chunk.choices)[place]);
     const told = readToldUsage(chunk);
     if (!this.#started && (choice !== null || told !== null || asText(chunk.id) !== null)) this.#start(chunk);
     if (told !== null) this.queue.add(usageEvent(told));
@@ -53,7 +55,7 @@ export class AnswerReader {
     const error = findError(choice, '');
     if (error !== null) this.queue.add(error);
     const message = asObject(choice[member]);
-    if (message !== null) this.#readMessage(message);
+    if (message !== null) this.#readMessage(message, (path) => valueText(json, ['choices', place, member, ...path]));
     if (told !== null) this.isUsageFinal = true;
     this.#readFinish(choice);
   }
@@ -92,7 +94,7 @@ export class AnswerReader {
     this.queue.add({ kind: 'start', id, model: asText(chunk.model) });
   }
 
-  #readMessage(message: JsonObject): void {
+  #readMessage(message: JsonObject, exact: ExactText): void {
     const { content, refusal, tool_calls } = message;
     if (message.reasoning_details !== undefined || message.extra_content !== undefined) this.#data.read(message);
     const reasoning = reasoningOf(message);
@@ -104,11 +106,11 @@ export class AnswerReader {
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
       this.isUsageFinal = false;
       this.#endText();
-      this.#tools.readFragments(tool_calls, this.#answerId);
+      this.#tools.readFragments(tool_calls, this.#answerId, exact);
     }
     if (asObject(message.function_call) === null) return;
     this.isUsageFinal = false;
-    this.#tools.readFunctionCall(message.function_call, this.#answerId);
+    this.#tools.readFunctionCall(message.function_call, this.#answerId, exact);
   }
 
   #addText(kind: TextKind, text: string): void {
@@ -165,11 +167,10 @@ export class AnswerReader {
   }
 }
 
-/** The first choice; one that says it is another is none, though it stands first. */
-function firstChoice(choices: unknown): JsonObject | null {
-  for (const choice of asArray(choices)) {
+/** Where the first choice is; one that says it is another is none, though it stands first. -1: there is none. */
+function firstChoice(choices: unknown): number {
+  return asArray(choices).findIndex((choice) => {
     const found = asObject(choice);
-    if (found !== null && (typeof found.index !== 'number' || found.index === 0)) return found;
-  }
-  return null;
+    return found !== null && (typeof found.index !== 'number' || found.index === 0);
+  });
 }

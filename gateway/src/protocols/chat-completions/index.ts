@@ -5,6 +5,7 @@ import { codec } from './codec.ts';
 import { startFold } from './fold-stream.ts';
 import { ChatStreamObserver } from './observe-stream.ts';
 import { readAnswer } from './read-answer.ts';
+import { streamOfAnswer } from './stream-of-answer.ts';
 import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
 
 export const chatCompletions: Protocol = {
@@ -12,6 +13,7 @@ export const chatCompletions: Protocol = {
   codec,
   checkRequest,
   readAnswer,
+  streamOfAnswer,
   startObserver: (settings) => new ChatStreamObserver(settings),
   startFold,
   cutReason: 'length',

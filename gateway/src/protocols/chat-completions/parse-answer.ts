@@ -9,16 +9,20 @@ import { findError } from './find-error.ts';
  * one `nonsense`. An answer without a `finish_reason` is whole all the same: its body came whole.
  */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
-  const answer = parseObject(body.toString());
+  const json = body.toString();
+  const answer = parseObject(json);
   if (answer === null) return refuse('the answer is not a JSON object');
   const [first] = asArray(answer.choices);
   if (first === undefined) {
     const error = findError(answer, '');
     return error === null ? refuse('the answer has no choices') : [error];
   }
-  if (asObject(asObject(first)?.message) === null) return refuse('the answer has no message');
+  const choice = asObject(first);
+  // Azure leaves the message of an answer out that its filter stopped.
+  const isFiltered = choice?.finish_reason === 'content_filter';
+  if (asObject(choice?.message) === null && !isFiltered) return refuse('the answer has no message');
   const reader = new AnswerReader();
-  reader.readChunk(answer, 'message');
+  reader.readChunk(answer, 'message', json);
   reader.close();
   const events = reader.queue.take();
   const last = events.at(-1);

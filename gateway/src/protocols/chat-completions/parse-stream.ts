@@ -49,7 +49,7 @@ class ChatStreamParser implements StreamParser {
       return;
     }
     const error = findError(chunk, recordName);
-    if (error === null) this.#reader.readChunk(chunk, 'delta');
+    if (error === null) this.#reader.readChunk(chunk, 'delta', text);
     else this.#reader.fail(chunk, error);
   }
 }

@@ -1,5 +1,7 @@
 /** Tests of tool-call-reader.ts: which fragments make which call, in every way that upstreams send them. */
 import { describe, expect, test } from 'bun:test';
+import { foldGeneration } from '../../generation/generation.ts';
+import { parseAnswer } from './parse-answer.ts';
 import { calls, callsOf, chunk, DONE, delta, eventsOf, finish, generationOf } from './testing/chat-stream.ts';
 
 const start = (index: number | undefined, id: string | undefined, name: string | undefined, text = '') => ({
@@ -216,11 +218,6 @@ describe('refused', () => {
     expect(generationOf(nameless, finish('length'), DONE)).toMatchObject({ parts: [], finish_reason: 'length' });
   });
 
-  test.each([[{ x: 1 }], [[1]], [5], [true]])('are arguments that are no text: %j', (value) => {
-    const fragment = { index: 0, id: 'a', function: { name: 'f', arguments: value } };
-    expect(refusalOf(calls(fragment))).toEqual(nonsense('upstream sent arguments of a tool call that are no text'));
-  });
-
   test('is going on with a call that another one replaced at its place', () => {
     const records = [
       calls(start(0, 'a', 'f', '{')),
@@ -228,5 +225,45 @@ describe('refused', () => {
       calls(start(undefined, 'a', undefined, '}')),
     ];
     expect(refusalOf(...records)).toEqual(nonsense('upstream went on with a tool call that another one had replaced'));
+  });
+});
+
+describe('arguments', () => {
+  const told = (...pieces: readonly unknown[]) => {
+    const [first, ...rest] = pieces;
+    const begun = calls({ index: 0, id: 'a', function: { name: 'f', arguments: first } });
+    const more = rest.map((piece) => calls({ index: 0, function: { arguments: piece } }));
+    return callsOf(generationOf(begun, ...more, finish('tool_calls'), DONE)).map(([, , text]) => text);
+  };
+
+  test.each([
+    [[{ x: 1 }], '{"x":1}'],
+    [['null'], ''],
+    [['nu', 'll '], ''],
+    [['', ' ', 'null'], ''],
+    [[JSON.stringify('{"a": 1}')], '{"a": 1}'],
+    [['"{\\"a\\"', ':1}"'], '{"a":1}'],
+    [[' {"a"', ':1}'], ' {"a":1}'],
+    // What is no object is the renderer's to judge.
+    [['nullify'], 'nullify'],
+    [['"x"'], '"x"'],
+    [[[1]], '[1]'],
+  ] as const)('%j are %j', (pieces, text) => {
+    expect(told(...pieces)).toEqual([text]);
+  });
+
+  test('that are JSON and no text stay as they were written, digit by digit', () => {
+    const json = '{ "n": 12345678901234567890, "b":1.0}';
+    const call = `{"index":0,"id":"a","function":{"name":"f","arguments":${json}}}`;
+    const choice = (member: string) => `{"index":1,"${member}":{}},{"index":0,"${member}":{"tool_calls":[${call}]}}`;
+    const streamed = generationOf(`data: {"choices":[${choice('delta')}]}\n\n`, finish('tool_calls'), DONE);
+    expect(callsOf(streamed)).toEqual([['a', 'f', json]]);
+    const plain = foldGeneration(parseAnswer(Buffer.from(`{"choices":[${choice('message')}]}`)));
+    expect(callsOf(plain)).toEqual([['a', 'f', json]]);
+  });
+
+  test('of one call wait for no other: an object is told as it comes', () => {
+    const events = eventsOf(calls({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a' } }));
+    expect(events.at(-1)).toEqual({ kind: 'arguments_delta', part: 0, text: '{"a' });
   });
 });

@@ -7,6 +7,7 @@ import { aliasText } from '../tool-names.ts';
 import type { EventQueue } from './event-queue.ts';
 import { packHostData } from './host-data.ts';
 import { TOOL_CALLS_MAX } from './stream-grammar.ts';
+import { startArguments, type ToldArguments } from './told-arguments.ts';
 
 const INDEX_MAX = 10_000;
 const ID_CHARS_MAX = 40;
@@ -20,10 +21,14 @@ interface Call {
   part: number | null;
   /** Arguments that came before the name. */
   held: string;
+  readonly told: ToldArguments;
   /** The last `extra_content` that came with it. */
   extra: JsonObject | null;
   ended: boolean;
 }
+
+/** The text of a value of the message as upstream wrote it. */
+export type ExactText = (path: ReadonlyArray<string | number>) => string | null;
 
 /** Who a fragment says it belongs to. */
 interface Claim {
@@ -50,19 +55,19 @@ export class ToolCallReader {
   }
 
   /** `answerId` makes ids for calls that have none. */
-  readFragments(fragments: readonly unknown[], answerId: string): void {
+  readFragments(fragments: readonly unknown[], answerId: string, exact: ExactText): void {
     for (let position = 0; position < fragments.length && !this.#queue.closed; position++) {
       const fragment = asObject(fragments[position]);
-      if (fragment !== null) this.#readFragment(fragment, position, answerId);
+      if (fragment !== null) this.#readFragment(fragment, position, answerId, exact);
     }
   }
 
   /** The `function_call` of before tools: one call, without an id. */
-  readFunctionCall(value: unknown, answerId: string): void {
+  readFunctionCall(value: unknown, answerId: string, exact: ExactText): void {
     const found = asObject(value);
     const name = asText(found?.name);
-    const text = this.#textOf(found?.arguments);
-    if (text === null || (this.#legacy === null && name === null && text === '')) return;
+    const text = textOf(found?.arguments, ['function_call', 'arguments'], exact);
+    if (this.#legacy === null && name === null && text === '') return;
     this.#legacy ??= this.#open('function');
     if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
   }
@@ -89,7 +94,7 @@ export class ToolCallReader {
     }
   }
 
-  #readFragment(fragment: JsonObject, position: number, answerId: string): void {
+  #readFragment(fragment: JsonObject, position: number, answerId: string, exact: ExactText): void {
     const body = asObject(fragment.function);
     const custom = asObject(fragment.custom);
     const claim = { id: asText(fragment.id), name: asText(body?.name) ?? asText(custom?.name) };
@@ -100,8 +105,10 @@ export class ToolCallReader {
     }
     const known = typeof index === 'number' ? this.#findByIndex(index, claim) : this.#findUnnumbered(position, claim);
     const isCustom = known === null ? isCustomCall(fragment) : known.tool === 'custom';
-    const text = this.#textOf(isCustom ? custom?.input : body?.arguments);
-    if (text === null || (known === null && claim.id === null && claim.name === null && text === '')) return;
+    const [holder, member] = isCustom ? (['custom', 'input'] as const) : (['function', 'arguments'] as const);
+    const value = isCustom ? custom?.input : body?.arguments;
+    const text = textOf(value, ['tool_calls', position, holder, member], exact);
+    if (known === null && claim.id === null && claim.name === null && text === '') return;
     const call = known ?? this.#open(isCustom ? 'custom' : 'function');
     if (call === null) return;
     call.extra = asObject(fragment.extra_content) ?? call.extra;
@@ -127,7 +134,16 @@ export class ToolCallReader {
       this.#queue.refuse(`upstream sent more than ${TOOL_CALLS_MAX} tool calls`);
       return null;
     }
-    const call: Call = { id: null, name: null, tool, part: null, held: '', extra: null, ended: false };
+    const call: Call = {
+      id: null,
+      name: null,
+      tool,
+      part: null,
+      held: '',
+      told: startArguments(tool),
+      extra: null,
+      ended: false,
+    };
     this.#calls.push(call);
     return call;
   }
@@ -150,7 +166,7 @@ export class ToolCallReader {
       if (call.name !== null) this.#begin(call, call.name, answerId);
     } else if (text !== '') {
       if (call.ended) this.#queue.refuse('upstream went on with a tool call that another one had replaced');
-      else this.#queue.add({ kind: 'arguments_delta', part: call.part, text });
+      else this.#tell(call.part, call.told.push(text));
     }
   }
 
@@ -158,7 +174,7 @@ export class ToolCallReader {
     const id = call.id !== null && !this.#idsGiven.has(call.id) ? call.id : this.#mintId(answerId);
     this.#idsGiven.add(id);
     call.part = this.#queue.begin({ kind: 'tool_call', id, name, tool: call.tool });
-    if (call.held !== '') this.#queue.add({ kind: 'arguments_delta', part: call.part, text: call.held });
+    this.#tell(call.part, call.told.push(call.held));
     call.held = '';
   }
 
@@ -177,16 +193,19 @@ export class ToolCallReader {
   #end(call: Call): void {
     if (call.part === null || call.ended) return;
     call.ended = true;
+    this.#tell(call.part, call.told.end());
     this.#queue.add({ kind: 'part_end', part: call.part });
   }
 
-  /** A piece of arguments; null, and the end of the answer, where it is of another type. */
-  #textOf(value: unknown): string | null {
-    if (typeof value === 'string') return value;
-    if (value === undefined || value === null) return '';
-    this.#queue.refuse('upstream sent arguments of a tool call that are no text');
-    return null;
+  #tell(part: number, text: string): void {
+    if (text !== '') this.#queue.add({ kind: 'arguments_delta', part, text });
   }
+}
+
+/** A piece of arguments. Some hosts give them as JSON that is no text: then as it was written. */
+function textOf(value: unknown, path: ReadonlyArray<string | number>, exact: ExactText): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : (exact(path) ?? JSON.stringify(value));
 }
 
 /** A different id is a different call; without one, a different name is. Without an index, any name begins a call. */

@@ -1,10 +1,10 @@
 /** Owns putting one content block of a stream together. What no delta touched stays as it was written. */
 import { CallFailure } from '../../errors/call-failure.ts';
 import { RawJson, type WritableJson, writeJson } from '../../wire/json-writer.ts';
+import { memberText } from '../exact-json.ts';
 import { type JsonObject, parseObject } from '../json.ts';
 import { type JsonDraft, mergeDelta, startDraft } from '../merge-delta.ts';
 import { keepWholeMembers } from './cut-arguments.ts';
-import { memberText } from './exact-json.ts';
 
 const SAID: ReadonlySet<string> = new Set();
 

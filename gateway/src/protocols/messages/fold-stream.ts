@@ -6,9 +6,9 @@ import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
 import { RawJson, type WritableJson, writeJson } from '../../wire/json-writer.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
+import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../json.ts';
 import type { AnswerFold } from '../protocol.ts';
-import { elementTexts, memberText } from './exact-json.ts';
 import { FoldedBlock } from './fold-block.ts';
 
 /** Reasons by which upstream itself cut the answer, in the middle of a call perhaps. */

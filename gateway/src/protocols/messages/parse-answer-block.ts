@@ -4,9 +4,9 @@
  */
 import type { GenerationEvent, PartOpening } from '../../generation/event.ts';
 import type { JsonText } from '../../generation/part.ts';
+import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import { aliasText } from '../tool-names.ts';
-import { elementTexts, memberText } from './exact-json.ts';
 import { OpaqueBlock } from './parse-answer-opaque.ts';
 import { parseCitation } from './parse-citation.ts';
 import { endsInHalf } from './split-character.ts';

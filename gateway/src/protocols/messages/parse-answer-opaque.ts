@@ -6,8 +6,8 @@ import type { GenerationEvent } from '../../generation/event.ts';
 import type { JsonText } from '../../generation/part.ts';
 import { scanJson } from '../../wire/json-scan.ts';
 import { spliceJson } from '../../wire/json-splice.ts';
+import { memberText } from '../exact-json.ts';
 import { asText, type JsonObject } from '../json.ts';
-import { memberText } from './exact-json.ts';
 
 /** A server tool's input is code at most; more than this is no answer but an attack. */
 const INPUT_CHARS_MAX = 8 * 1024 * 1024;

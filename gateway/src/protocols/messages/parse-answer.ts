@@ -1,7 +1,7 @@
 /** Owns reading a messages answer in one piece as the events of the same answer streamed. */
 import type { GenerationEvent } from '../../generation/event.ts';
+import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../json.ts';
-import { elementTexts, memberText } from './exact-json.ts';
 import { startBlockParser } from './parse-answer-block.ts';
 import { parseError } from './parse-error.ts';
 import { FinishParser } from './parse-finish.ts';

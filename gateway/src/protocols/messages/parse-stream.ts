@@ -2,8 +2,8 @@
 import type { GenerationEvent } from '../../generation/event.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import type { StreamParser } from '../codec.ts';
+import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
-import { elementTexts, memberText } from './exact-json.ts';
 import { type BlockParser, startBlockParser } from './parse-answer-block.ts';
 import { parseError } from './parse-error.ts';
 import { FinishParser } from './parse-finish.ts';

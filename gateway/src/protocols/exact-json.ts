@@ -3,8 +3,8 @@
  * a parse loses and a scan refuses. The text must already be known to be valid JSON.
  */
 
-import { JsonEnd } from '../../generation/json-end.ts';
-import type { JsonText } from '../../generation/part.ts';
+import { JsonEnd } from '../generation/json-end.ts';
+import type { JsonText } from '../generation/part.ts';
 
 /** The text of an object's member, of the last one where the key comes twice (as JSON.parse reads it); null: there is none. */
 export function memberText(json: JsonText, name: string): JsonText | null {
@@ -17,6 +17,16 @@ export function memberText(json: JsonText, name: string): JsonText | null {
     if (key === plain || (key.includes('\\') && JSON.parse(key) === name)) found = json.slice(valueStart, end);
     return end;
   });
+  return found;
+}
+
+/** The text of the value at a path of members and places; null: there is none. */
+export function valueText(json: JsonText, path: ReadonlyArray<string | number>): JsonText | null {
+  let found: JsonText | null = json;
+  for (const step of path) {
+    if (found === null) return null;
+    found = typeof step === 'string' ? memberText(found, step) : (elementTexts(found)[step] ?? null);
+  }
   return found;
 }
 
