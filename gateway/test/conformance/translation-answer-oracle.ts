@@ -83,6 +83,16 @@ export function readBack(answer: Generation, format: ProtocolName, form: Form): 
   };
 }
 
+/** Less what hosts give with their calls: it is kept for them, and no client is shown it. */
+export function asShown(answer: Generation): Generation {
+  const parts = answer.parts.map((part) => {
+    if (part.kind !== 'tool_call') return part;
+    const { host_data: _, ...shown } = part;
+    return shown;
+  });
+  return { ...answer, parts };
+}
+
 /** Less citations, which chat tells of the whole content: see `annotationsOf`. */
 export function withoutCitations(answer: ReadAnswer): ReadAnswer {
   const parts = answer.parts.map((part): Part => (part.kind === 'text' ? { ...part, citations: [] } : part));

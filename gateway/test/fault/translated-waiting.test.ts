@@ -130,8 +130,8 @@ describe('a silent upstream', () => {
       { chat: /^(?!.*acme).*"api_error"/s, messages: /^(?!.*acme).*"api_error"/s },
     ],
     [
-      'answers in one piece',
-      () => ({ json: { id: 'x', choices: [], content: [] } }),
+      'answers in one piece that is no answer',
+      () => ({ json: { id: 'x' } }),
       { chat: /"api_error"/, messages: /"api_error"/ },
     ],
   ];
