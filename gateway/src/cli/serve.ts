@@ -48,8 +48,11 @@ async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<vo
   }
   const log = createLog();
   // Here, not above: it is most of the program, and no other command needs it.
-  const { startApp } = await import('../app.ts');
-  const app = await startApp(config, log).catch((error: unknown) => {
+  const [{ startApp }, { startWhenRoom }] = await Promise.all([
+    import('../app.ts'),
+    import('../app/start-when-room.ts'),
+  ]);
+  const app = await startWhenRoom(() => startApp(config, log), log).catch((error: unknown) => {
     throw new CliFailure(1, error instanceof Error ? error.message : String(error));
   });
   environment.stdout(renderFirstWords(app, startMs));

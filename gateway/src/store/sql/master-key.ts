@@ -147,6 +147,9 @@ function writeDraft(path: string): string {
   try {
     writeSync(file, `${randomBytes(32).toString('hex')}\n`);
     fsyncSync(file);
+  } catch (fault) {
+    rmSync(draft, { force: true });
+    throw fault;
   } finally {
     closeSync(file);
   }

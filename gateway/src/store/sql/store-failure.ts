@@ -28,12 +28,22 @@ export class StoreFailure extends Error {
   }
 }
 
+/** By which SQLite and the system say that the disk, or what the user may take of it, is full. */
+const FULL_CODES = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'];
+
+/** Whether something failed because the disk has no room, whoever wrote. */
+export function isDiskFull(fault: unknown): boolean {
+  if (fault instanceof StoreFailure) return fault.kind === 'full';
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+  return FULL_CODES.some((full) => code.startsWith(full));
+}
+
 /** Names a fault of SQLite by its result code: https://sqlite.org/rescode.html (read 2026-11-20). */
 export function nameSqliteFault(fault: unknown): StoreFailure {
   if (fault instanceof StoreFailure) return fault;
   const message = fault instanceof Error ? fault.message : String(fault);
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
-  if (code.startsWith('SQLITE_FULL')) {
+  if (isDiskFull(fault)) {
     return new StoreFailure(
       'full',
       `The disk has no room for the database (${message}). Free some space; nothing needs a restart.`,

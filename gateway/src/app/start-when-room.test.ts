@@ -1,0 +1,48 @@
+/** Checks that a start waits for room on the disk, and for nothing else. */
+import { expect, test } from 'bun:test';
+import { nameSqliteFault, StoreFailure } from '../store/sql/store-failure.ts';
+import { startWhenRoom } from './start-when-room.ts';
+
+const coded = (code: string) => Object.assign(new Error(`it failed: ${code}`), { code });
+
+test.each([
+  new StoreFailure('full', 'no room'),
+  coded('ENOSPC'),
+  coded('EDQUOT'),
+  coded('SQLITE_FULL'),
+  nameSqliteFault(coded('SQLITE_IOERR_SHMSIZE')),
+])('a start that meets %p is tried again, and says so once', async (fault) => {
+  const told: unknown[] = [];
+  let tries = 0;
+  const start = async () => {
+    tries += 1;
+    if (tries < 4) throw fault;
+    return 'started';
+  };
+  expect(await startWhenRoom(start, { warn: (...words: unknown[]) => void told.push(words.at(-1)) }, 1)).toBe(
+    'started',
+  );
+  expect(told).toEqual([
+    expect.stringContaining('the disk has no room for the data folder: the start waits'),
+    'the disk has room again: the start goes on',
+  ]);
+});
+
+test.each([
+  new StoreFailure('foreign', 'another program'),
+  coded('EACCES'),
+  coded('SQLITE_IOERR_READ'),
+  new Error('x'),
+])('%p ends the start', async (fault) => {
+  let tries = 0;
+  const started = startWhenRoom(
+    async () => {
+      tries += 1;
+      throw fault;
+    },
+    { warn: () => undefined },
+    1,
+  );
+  await expect(started).rejects.toBe(fault);
+  expect(tries).toBe(1);
+});

@@ -1,0 +1,34 @@
+/** Lets a start on a full disk wait for room and say so, instead of failing. */
+import { isDiskFull } from '../store/sql/store-failure.ts';
+import type { Log } from '../telemetry/log.ts';
+
+const RETRY_MS = 2_000;
+/** So many tries are between two lines of the log. */
+const TRIES_PER_LINE = 30;
+
+/**
+ * Starts, again and again while the disk has no room for what a start writes; each try leaves nothing open behind. Rejects
+ * with any other fault. `retryMs`: another one only in tests.
+ */
+export async function startWhenRoom<Started>(
+  start: () => Promise<Started>,
+  log: Pick<Log, 'warn'>,
+  retryMs: number = RETRY_MS,
+): Promise<Started> {
+  for (let tries = 0; ; tries++) {
+    try {
+      const started = await start();
+      if (tries > 0) log.warn('the disk has room again: the start goes on');
+      return started;
+    } catch (fault) {
+      if (!isDiskFull(fault)) throw fault;
+      if (tries % TRIES_PER_LINE === 0) {
+        log.warn(
+          { cause: fault instanceof Error ? fault.message : String(fault) },
+          'the disk has no room for the data folder: the start waits for room and serves nothing meanwhile. Free some space',
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
+}
