@@ -61,3 +61,37 @@ test('an IPv6 host is its /64, and nobody can lock an e-mail for more than a min
   expect(addressSubject('192.0.2.1').name).not.toBe(addressSubject('192.0.2.2').name);
   expect(emailSubject('a@example.com').waitMsMax).toBe(60_000);
 });
+
+test('attempts that are refused for a wait leave nothing behind, so that they push out nobody else’s wait', () => {
+  const book = attempts();
+  const victim = emailSubject('victim@example.com');
+  for (let nth = 0; nth < 12; nth += 1) {
+    nowMs += waitOf(() => book.begin([victim])) * 1_000;
+  }
+  expect(waitOf(() => book.begin([victim]))).toBeGreaterThan(0);
+  const attacker = { name: 'attacker', freeCount: 0, waitMsMax: 900_000 };
+  book.begin([attacker]);
+  let refusedCount = 0;
+  for (let nth = 0; nth < 100_500; nth += 1) {
+    if (waitOf(() => book.begin([attacker, emailSubject(`made-up-${nth}@example.com`)])) > 0) refusedCount += 1;
+  }
+  expect(refusedCount).toBe(100_500);
+  expect(waitOf(() => book.begin([victim]))).toBeGreaterThan(0);
+});
+
+test('a flood of subjects that fail once each pushes out no wait', () => {
+  const book = attempts();
+  const victim = emailSubject('victim@example.com');
+  for (let nth = 0; nth < 6; nth += 1) book.begin([victim]);
+  for (let nth = 0; nth < 100_500; nth += 1) book.begin([emailSubject(`made-up-${nth}@example.com`)]);
+  expect(waitOf(() => book.begin([victim]))).toBe(1);
+});
+
+test('a right attempt after a wait takes back only itself', () => {
+  const book = attempts();
+  for (let nth = 0; nth < 3; nth += 1) book.begin([subject]);
+  nowMs += 1_000;
+  book.begin([subject]).succeed([]);
+  book.begin([subject]);
+  expect(waitOf(() => book.begin([subject]))).toBe(2);
+});

@@ -26,51 +26,53 @@ export interface Attempts {
 }
 
 interface Count {
-  failures: number;
-  lastMs: number;
-  lockedUntilMs: number;
+  readonly failures: number;
+  readonly lastMs: number;
+  readonly lockedUntilMs: number;
 }
 
 /** After so long without a failure a subject is new. */
 const FORGET_MS = 3_600_000;
 const FIRST_WAIT_MS = 1_000;
-/** A flood of made-up subjects pushes out the oldest, never grows. */
+/** Of those that wait, and of those that do not: a flood of made-up subjects grows no further, and pushes out none that waits. */
 const SUBJECTS_MAX = 100_000;
 
 /** `nowMs`: unix ms. */
 export function createAttempts(nowMs: () => number): Attempts {
-  const counts = new Map<string, Count>();
+  /** Subjects by name, the one that failed longest ago first; `waiting`: with failures beyond the free ones. */
+  const [free, waiting] = [new Map<string, Count>(), new Map<string, Count>()];
 
-  function countOf(name: string, atMs: number): Count {
-    const before = counts.get(name);
-    counts.delete(name);
-    const count =
-      before !== undefined && atMs - before.lastMs < FORGET_MS
-        ? before
-        : { failures: 0, lastMs: atMs, lockedUntilMs: 0 };
+  function find(name: string, atMs: number): Count | null {
+    const count = waiting.get(name) ?? free.get(name);
+    return count !== undefined && atMs - count.lastMs < FORGET_MS ? count : null;
+  }
+
+  function keep({ name, freeCount }: AttemptSubject, count: Count): void {
+    drop(name);
+    const counts = count.failures > freeCount ? waiting : free;
     counts.set(name, count);
-    if (counts.size > SUBJECTS_MAX) for (const oldest of counts.keys()) return dropAndKeep(oldest, count);
-    return count;
+    const [oldest] = counts.keys();
+    if (counts.size > SUBJECTS_MAX && oldest !== undefined) counts.delete(oldest);
   }
 
-  function dropAndKeep(oldest: string, count: Count): Count {
-    counts.delete(oldest);
-    return count;
+  function drop(name: string): void {
+    free.delete(name);
+    waiting.delete(name);
   }
 
-  function undo(name: string): void {
-    const count = counts.get(name);
-    if (count === undefined) return;
-    count.failures -= 1;
-    count.lockedUntilMs = 0;
-    if (count.failures <= 0) counts.delete(name);
+  function undo(subject: AttemptSubject): void {
+    const count = find(subject.name, nowMs());
+    if (count === null) return;
+    const failures = count.failures - 1;
+    if (failures <= 0) drop(subject.name);
+    else keep(subject, { ...count, failures, lockedUntilMs: 0 });
   }
 
   return {
     begin(subjects) {
       const atMs = nowMs();
-      const found = subjects.map((subject) => ({ subject, count: countOf(subject.name, atMs) }));
-      const lockedUntilMs = Math.max(0, ...found.map(({ count }) => count.lockedUntilMs));
+      const found = subjects.map((subject) => ({ subject, count: find(subject.name, atMs) }));
+      const lockedUntilMs = Math.max(0, ...found.map(({ count }) => count?.lockedUntilMs ?? 0));
       if (lockedUntilMs > atMs) {
         const seconds = Math.ceil((lockedUntilMs - atMs) / 1_000);
         throw new PeopleFailure('too_many', `too many attempts failed; try again in ${seconds} s`, {
@@ -78,20 +80,20 @@ export function createAttempts(nowMs: () => number): Attempts {
         });
       }
       for (const { subject, count } of found) {
-        count.failures += 1;
-        count.lastMs = atMs;
-        const beyond = count.failures - subject.freeCount;
-        if (beyond > 0) count.lockedUntilMs = atMs + Math.min(FIRST_WAIT_MS * 2 ** (beyond - 1), subject.waitMsMax);
+        const failures = (count?.failures ?? 0) + 1;
+        const beyond = failures - subject.freeCount;
+        const waitMs = beyond > 0 ? Math.min(FIRST_WAIT_MS * 2 ** (beyond - 1), subject.waitMsMax) : 0;
+        keep(subject, { failures, lastMs: atMs, lockedUntilMs: waitMs === 0 ? 0 : atMs + waitMs });
       }
       return {
         succeed(forgive) {
-          for (const { subject } of found) {
-            if (forgive.includes(subject.name)) counts.delete(subject.name);
-            else undo(subject.name);
+          for (const subject of subjects) {
+            if (forgive.includes(subject.name)) drop(subject.name);
+            else undo(subject);
           }
         },
         withdraw() {
-          for (const { subject } of found) undo(subject.name);
+          for (const subject of subjects) undo(subject);
         },
       };
     },
