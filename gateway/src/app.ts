@@ -31,6 +31,7 @@ import { Roster } from './lib/roster.ts';
 import { createLinkMakers } from './people/link-makers.ts';
 import { makersOf, membershipOf } from './people/membership.ts';
 import { createSetUp } from './people/set-up.ts';
+import { createVerifyEmail } from './people/verify-email.ts';
 import type { RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
 import { BY_COMMAND_LINE } from './store/audit-port.ts';
@@ -130,6 +131,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
         ...createLinkMakers(store.people, Date.now),
         served: () => ({ console: gate.settings.config.server.console, baseUrl: baseUrl() }),
       },
+      users: { verifyEmail: createVerifyEmail(store.people) },
       modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
       nowMs: Date.now,
     });

@@ -10,6 +10,7 @@ import { type CliEnvironment, CliFailure } from './cli/cli-environment.ts';
 import { register as registerConnect } from './cli/connect.ts';
 import { register as registerKeys } from './cli/keys.ts';
 import { register as registerLimits } from './cli/limits.ts';
+import { register as registerMembers } from './cli/members.ts';
 import { register as registerReplaceMasterKey } from './cli/replace-master-key.ts';
 import { register as registerResetPassword } from './cli/reset-password.ts';
 import { register as registerServe } from './cli/serve.ts';
@@ -41,6 +42,7 @@ function createProgram(environment: CliEnvironment): Command {
     registerBackup,
     registerSetupLink,
     registerResetPassword,
+    registerMembers,
     registerReplaceMasterKey,
     registerCheck,
     registerConnect,

@@ -11,6 +11,24 @@ The first start prints a link, \`/app/setup?token=…\`. It works once and for 1
 as nobody has used any. Whoever opens it becomes the owner of the account \`default\`, and invites the others on the page of
 members. Nobody can sign up by himself.
 
+## Verified addresses
+
+Tollgate sends no mail, so an invitation does not prove that its address belongs to whoever opens the link. An address is verified:
+
+- by the set-up link, for the first owner;
+- by a sign-in service (\`server.oidc\`) that creates the user and has verified the address;
+- by \`bin/tollgate members verify EMAIL\`, where the gateway runs. Ask the user first: their password, passkeys and sessions keep
+  working. If anybody else may have set them, make a link with \`bin/tollgate reset-password EMAIL\` before.
+
+A user whose address is not verified is a member of the one account that invited them. Another account that invites the address
+gets another user, with a password of its own, and a link of an invitation never tells whether the address has users elsewhere. An
+address has at most seven such users beside the verified one. Signing in by password finds the user whose password it is; where
+several users have the same one, the console asks for the account. \`--account ID\` names the user for both commands.
+
+A sign-in service opens the user that it created or was linked to, never another one with the same address. To use a service with a
+user who has a password, sign in and link it on the page of the own account. Linking keeps all other ways in and does not verify
+the address. Addresses with characters outside of ASCII are refused, since they can look like others.
+
 ## Passkeys
 
 Whoever has come in adds a passkey on the page of his account, after his password: a fingerprint, face, PIN or security key then
@@ -30,11 +48,18 @@ No mail is sent. A link to a new password is made in one of two ways, and handed
   the second factor off too, for whoever has lost that as well.
 - On the page of members, an owner or admin makes one for a member, under “Link to a new password…”: for an owner only an owner does.
   Whoever uses the link can sign in as the member, so it is made only by those who administer every account and workspace that
-  the member can open; nobody makes one for himself.
+  the member can open, and for a member with a verified address, who can join other accounts later, only by owners and admins of the
+  account \`default\`; nobody makes one for themselves.
 
 A link works once and for an hour, and a new one replaces it. It ends as soon as the password or a membership of the person
-changes, or those of whoever made it. Using it ends every session of the person; a second factor stays, and so do passkeys. That it
-was made and that it was used stand in the audit, each without the link.
+changes, or those of whoever made it. That it was made and that it was used stand in the audit, each without the link.
+
+| after a link was used | |
+|---|---|
+| old password, every session, sign-ins that wait for a code | end |
+| passkeys | are removed |
+| linked sign-in services | stay |
+| second factor and its recovery codes | stay; end with \`--without-second-factor\` |
 
 ## Without it
 

@@ -13,10 +13,13 @@ import { createCredentials } from '../people/credentials.ts';
 import { createFreshProof } from '../people/fresh-proof.ts';
 import { createInvitations } from '../people/invitations.ts';
 import { bindPerson, createMembers } from '../people/members.ts';
+import { createServiceLinks } from '../people/oidc-links.ts';
 import { createPasskeyChallenges } from '../people/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkey-proof.ts';
 import { createPasskeys } from '../people/passkeys.ts';
 import { createPasswordResets } from '../people/password-resets.ts';
+import { createFindByPassword } from '../people/password-users.ts';
+import { hashPassword, isPassword } from '../people/passwords.ts';
 import type { TakeNote } from '../people/people-note.ts';
 import { createPersonNames } from '../people/person-names.ts';
 import { createResetLinks } from '../people/reset-links.ts';
@@ -25,6 +28,7 @@ import { createSessions } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
 import { createSignIn } from '../people/sign-in.ts';
 import { createSpentCodes } from '../people/spent-codes.ts';
+import { createWaysIn } from '../people/ways-in.ts';
 import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import type { PeopleStore } from '../store/people-port.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -40,6 +44,8 @@ interface OpenPeopleParts {
   config(): Config;
   suggestModel(): string | null;
   nowMs(): number;
+  /** How a refused sign-in waits for the sake of its timing. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** What the routes about people work on, in a running gateway. */
@@ -57,6 +63,15 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
   const passkeyProof = createPasskeyProof({ people, challenges, onWords, nowMs });
   const proveFresh = createFreshProof({ people, attempts, nowMs });
   const spentCodes = createSpentCodes(nowMs);
+  const waysIn = createWaysIn({ people, services });
+  const serviceLinks = createServiceLinks({ people, engines, sessions, proveFresh, waysIn, services, note, nowMs });
+  const findByPassword = createFindByPassword({
+    people,
+    isPassword,
+    hashPassword,
+    pause: parts.pause ?? Bun.sleep,
+    steadyMs: () => performance.now(),
+  });
   const shared = {
     people,
     sessions,
@@ -85,9 +100,21 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     nowMs,
     accounts: directory.accounts,
     version: manifest.version,
-    signIn: createSignIn({ people, engines, sessions, attempts, spentCodes, passkeyProof, note, nowMs }),
+    signIn: createSignIn({
+      people,
+      engines,
+      sessions,
+      attempts,
+      spentCodes,
+      passkeyProof,
+      findByPassword,
+      serviceLinks,
+      note,
+      nowMs,
+    }),
+    serviceLinks,
     credentials: createCredentials({ engines, sessions, attempts, spentCodes, note, nowMs }),
-    passkeys: createPasskeys({ people, sessions, challenges, proveFresh, services, note, nowMs }),
+    passkeys: createPasskeys({ people, sessions, challenges, proveFresh, waysIn, note, nowMs }),
     members: createMembers(shared),
     invitations: createInvitations(shared),
     resets: createPasswordResets({ ...shared, links: createResetLinks(people, nowMs) }),

@@ -46,7 +46,8 @@ async function startServer(dataDir: string) {
     limits,
     credit: (account, amount) => void credits.push({ account, amount }),
     bindAccount: () => undefined,
-    links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
+    links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
+    users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => null,
     nowMs: Date.now,
   });

@@ -5,6 +5,7 @@ import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/load-key-directory.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
+import { createVerifyEmail } from '../people/verify-email.ts';
 import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import { prepareDataFolder } from '../store/sql/data-folder.ts';
 import { acquireDataLock } from '../store/sql/data-lock.ts';
@@ -104,6 +105,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
         return found;
       },
       links: { ...createLinkMakers(store.people, () => environment.nowMs()), served: () => null },
+      users: { verifyEmail: createVerifyEmail(store.people) },
       nowMs: () => environment.nowMs(),
     });
     return await answerCommand(control, name, given, BY_COMMAND_LINE);

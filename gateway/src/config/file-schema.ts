@@ -93,7 +93,7 @@ const serverSchema = z.strictObject({
     .array(oidcSchema)
     .meta({
       description:
-        'Services that people may sign in to the console by (OpenID Connect). Needs `public_url`. Whoever has an account or an open invitation gets in, by an e-mail address that the service has verified.',
+        'Services that people may sign in to the console by (OpenID Connect). Needs `public_url`. A user signs in by a service that created or was linked to them; a new user needs an open invitation, and an email address that the service has verified. Each sign-in needs an id_token.',
       default: [],
     })
     .optional(),

@@ -5,7 +5,7 @@ import type { Handlers } from './handlers.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { viewNewSession } from './session.ts';
 
-const NOTHING = { valid: false, account: null, role: null, email: null, invited_by: null, known: false } as const;
+const NOTHING = { valid: false, account: null, role: null, email: null, invited_by: null } as const;
 
 export function invitationHandlers(
   parts: PeopleParts,
@@ -17,8 +17,8 @@ export function invitationHandlers(
       const found = await invitations.look(path.token);
       if (found === null) return NOTHING;
       attempt.succeed([]);
-      const { account, role, email, invitedBy, isKnown } = found;
-      return { valid: true, account, role, email, invited_by: invitedBy, known: isKnown };
+      const { account, role, email, invitedBy } = found;
+      return { valid: true, account, role, email, invited_by: invitedBy };
     },
     'POST /invitations/{token}': async (call) => {
       const { arrival, address, path, body, outgoing } = call;
@@ -37,9 +37,9 @@ export function invitationHandlers(
           member,
         });
       }
-      const { email } = await invitations.acceptNew(path.token, { name, password }, address);
+      const person = await invitations.acceptNew(path.token, { name, password }, address);
       attempt.succeed([]);
-      await signIn.byPassword(arrival, { email, password }, outgoing);
+      await signIn.asNew(arrival, person, outgoing);
       return viewNewSession(parts, call);
     },
   };

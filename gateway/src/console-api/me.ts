@@ -1,7 +1,7 @@
 /** Owns the routes by which people see to their own account: name, password, second factor, sessions. */
 import { ConsoleFailure } from './console-failure.ts';
 import type { Handlers } from './handlers.ts';
-import { type PeopleParts, requireSignedIn } from './people-parts.ts';
+import { type PeopleParts, partyOf, requireSignedIn } from './people-parts.ts';
 import { viewPerson } from './session.ts';
 
 export function meHandlers(
@@ -14,8 +14,10 @@ export function meHandlers(
   | 'POST /me/totp'
   | 'POST /me/totp/confirm'
   | 'POST /me/totp/remove'
+  | 'POST /me/services'
+  | 'DELETE /me/services/{service}'
 > {
-  const { people, sessions, credentials, passkeys, note, nowMs } = parts;
+  const { people, sessions, credentials, passkeys, serviceLinks, note, nowMs } = parts;
   return {
     'GET /me': async (call) => {
       const signedIn = await requireSignedIn(parts, call);
@@ -23,8 +25,11 @@ export function meHandlers(
       const methods = await people.find('sign_in_method', { where: [['person', 'is', person.id]] });
       const living = await sessions.list(person.id);
       const held = await passkeys.list(person.id);
+      const services = await serviceLinks.list(person.id);
       return {
         person: viewPerson(signedIn),
+        email_verified: person.email_verified === 1,
+        services: services.map(({ id, name, isLinked }) => ({ id, name, linked: isLinked })),
         has_password: methods.some(({ password_hash }) => password_hash !== null),
         totp: person.second_factor === 1,
         passkeys: held.map(({ id, name, created_at_ms, used_at_ms }) => ({
@@ -84,6 +89,16 @@ export function meHandlers(
         address: call.address,
         atMs: nowMs(),
       });
+      return {};
+    },
+    'POST /me/services': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      const { arrival, body, outgoing } = call;
+      return { url: await serviceLinks.start({ signedIn, arrival }, body.provider, body.password, outgoing) };
+    },
+    'DELETE /me/services/{service}': async (call) => {
+      const signedIn = await requireSignedIn(parts, call);
+      await serviceLinks.remove({ signedIn, arrival: call.arrival }, call.path.service, partyOf(parts, call));
       return {};
     },
     'POST /me/totp': async (call) => {

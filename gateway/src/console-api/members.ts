@@ -80,6 +80,7 @@ function viewMember(
     person,
     name: of.name,
     email: of.email,
+    email_verified: of.email_verified === 1,
     role,
     ...viewWorkspaces(workspaces, tenancy),
     second_factor: of.second_factor === 1,

@@ -1,97 +1,79 @@
 /** Checks signing in by another service, against one that really signs its tokens. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { OidcConfig } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import { type Browser, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
+import { CLIENT_ID, startFakeOidc } from './testing/fake-oidc.ts';
+import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 
 /** Each sign-in costs a hash of a password, which takes long on a busy machine. */
 setDefaultTimeout(30_000);
 const folder = temporaryFolders();
-const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-
-/** What the service says of whoever comes next, and whether it answers at all. */
-let claims: { [name: string]: unknown } = {};
-let isUp = true;
-const codes = new Map<string, { nonce: string; challenge: string }>();
-const service = Bun.serve({
-  port: 0,
-  async fetch(request) {
-    const url = new URL(request.url);
-    const base = url.origin;
-    if (!isUp) return new Response(null, { status: 503 });
-    if (url.pathname === '/.well-known/openid-configuration') {
-      return Response.json({
-        issuer: base,
-        authorization_endpoint: `${base}/authorize`,
-        token_endpoint: `${base}/token`,
-        jwks_uri: `${base}/jwks`,
-        id_token_signing_alg_values_supported: ['RS256'],
-      });
-    }
-    if (url.pathname === '/jwks') {
-      return Response.json({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'RS256', use: 'sig' }] });
-    }
-    const form = new URLSearchParams(await request.text());
-    const asked = codes.get(form.get('code') ?? '');
-    const verifier = createHash('sha256')
-      .update(form.get('code_verifier') ?? '')
-      .digest('base64url');
-    if (asked === undefined || verifier !== asked.challenge) return new Response('no', { status: 400 });
-    const nowSeconds = Math.floor(Date.now() / 1_000);
-    const token = { iss: base, aud: 'tollgate', iat: nowSeconds, exp: nowSeconds + 60, nonce: asked.nonce, ...claims };
-    return Response.json({ access_token: 'access', token_type: 'Bearer', id_token: sign(token) });
-  },
-});
-
-function sign(token: object): string {
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const text = `${encode({ alg: 'RS256', kid: 'k' })}.${encode(token)}`;
-  return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey).toString('base64url')}`;
-}
+const oidc = startFakeOidc();
 
 let rig: PeopleRig;
 let owner: Browser;
 beforeAll(async () => {
   const common = {
     name: 'Lab',
-    issuer: `http://127.0.0.1:${service.port}`,
-    clientId: 'tollgate',
+    issuer: oidc.issuer,
+    clientId: CLIENT_ID,
     clientSecret: new Secret('the client secret'),
     allowedDomains: null,
   };
-  const oidc: OidcConfig[] = [
+  const services: OidcConfig[] = [
     { ...common, id: 'lab' },
     { ...common, id: 'strict', allowedDomains: ['example.org'] },
   ];
-  rig = await openPeopleRig(folder(), { oidc, publicUrl: 'http://gw.test' });
+  rig = await openPeopleRig(folder(), { oidc: services, publicUrl: 'http://gw.test' });
   owner = await setUpOwner(rig);
 });
 afterAll(async () => {
   await rig.close();
-  await service.stop(true);
+  await oidc.stop();
 });
 
-/** Goes to the service and comes back. `forget`: the cookies of the way there are lost. */
+let addressCount = 0;
+
+/** Each from an address of its own: what is refused there makes the address wait. Goes to the service and comes back. `forget`: the cookies of the way there are lost. */
 async function comeBack(browser: Browser, id = 'lab', forget = false) {
-  const { json } = await browser.ask('POST /sign-in/oidc', { body: { provider: id } });
+  addressCount += 1;
+  const address = `198.51.100.${addressCount}`;
+  const { json } = await browser.ask('POST /sign-in/oidc', { body: { provider: id }, address });
   const url = new URL(json.url);
   expect(url.searchParams.get('redirect_uri')).toBe(`http://gw.test/app/api/sign-in/oidc/${id}/callback`);
-  const code = randomUUID();
-  const [nonce = '', challenge = ''] = ['nonce', 'code_challenge'].map((name) => url.searchParams.get(name) ?? '');
-  codes.set(code, { nonce, challenge });
   if (forget) browser.cookies.clear();
-  const state = url.searchParams.get('state') ?? '';
-  const query = new URLSearchParams({ code, state });
-  const answered = await browser.ask(`GET /sign-in/oidc/${id}/callback?${query}`);
+  const query = oidc.signIn(json.url);
+  const answered = await browser.ask(`GET /sign-in/oidc/${id}/callback?${query}`, { address });
   return { location: answered.headers.get('location') ?? '', status: answered.status, query };
+}
+
+/** Begins to link a service to the user of the browser. */
+const startLink = (browser: Browser, password: string | null = OWNER.password, provider = 'lab') =>
+  browser.ask('POST /me/services', { body: { provider, password } });
+
+/** Goes where the answer says, and comes back in `browser`. */
+async function follow(browser: Browser, { json }: { readonly json: Record<string, unknown> }) {
+  const back = await browser.ask(`GET /sign-in/oidc/lab/callback?${oidc.signIn(String(json.url))}`);
+  return { location: back.headers.get('location') ?? '' };
 }
 
 const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
-test('whoever has an account here signs in by a verified address, and keeps none of the service’s tokens here', async () => {
-  claims = { sub: 'u1', email: OWNER.email, email_verified: true, name: 'Ada L.' };
+test('a user who is there links the service while signed in, keeps the other ways in, and none of its tokens', async () => {
+  oidc.claims = { sub: 'u1', email: OWNER.email, email_verified: true, name: 'Ada L.' };
+  expect((await comeBack(rig.browser())).location).toBe('/app/sign-in?error=account_not_linked');
+  expect((await startLink(owner, 'wrong password')).status).toBe(401);
+  const { location: linked } = await follow(owner, await startLink(owner));
+  expect(linked).toBe('/app/me');
+  expect((await owner.ask('GET /me')).json).toMatchObject({
+    has_password: true,
+    services: [
+      { id: 'lab', name: 'Lab', linked: true },
+      { id: 'strict', name: 'Lab', linked: false },
+    ],
+  });
+  expect((await startLink(owner)).json.error.code).toBe('conflict');
   const browser = rig.browser();
   const { location, status, query } = await comeBack(browser);
   expect([status, location]).toEqual([303, '/app']);
@@ -102,10 +84,13 @@ test('whoever has an account here signs in by a verified address, and keeps none
   const again = await replay.ask(`GET /sign-in/oidc/lab/callback?${query}`);
   expect(again.headers.get('location')).toStartWith('/app/sign-in?error=');
   expect(await stateOf(replay)).toBe('signed_out');
+  const body = { email: OWNER.email, password: OWNER.password };
+  expect((await rig.browser().ask('POST /sign-in', { body })).json.state).toBe('signed_in');
+  expect(rig.notes.map(({ act }) => act)).toContain('person.service_linked');
 });
 
 test('an answer that this browser did not ask for signs nobody in', async () => {
-  claims = { sub: 'u1', email: OWNER.email, email_verified: true };
+  oidc.claims = { sub: 'u1', email: OWNER.email, email_verified: true };
   const browser = rig.browser();
   const { location } = await comeBack(browser, 'lab', true);
   expect(location).toStartWith('/app/sign-in?error=');
@@ -122,8 +107,9 @@ test.each([
   ],
   ['a token for somebody else', 'lab', { sub: 'u5', email: OWNER.email, email_verified: true, aud: 'another' }],
   ['a token of another sign-in', 'lab', { sub: 'u6', email: OWNER.email, email_verified: true, nonce: 'x' }],
+  ['a token that names no user', 'lab', { sub: '', email: OWNER.email, email_verified: true }],
 ])('%s is refused', async (_name, id, said) => {
-  claims = said;
+  oidc.claims = said;
   const browser = rig.browser();
   const { location } = await comeBack(browser, id);
   expect(location).toStartWith('/app/sign-in?error=');
@@ -131,10 +117,90 @@ test.each([
   expect(await rig.store.people.find('person', { where: [] })).toHaveLength(1);
 });
 
+test.each([
+  ['the Kelvin sign', 'max.\u212Aelvin@example.com'],
+  ['full-width letters', '\uFF4Dax.kelvin@example.com'],
+  ['a Cyrillic letter', 'm\u0430x.kelvin@example.com'],
+])('an invited address written with %s is refused, not taken for the plain one', async (_name, email) => {
+  const body = { email: 'max.kelvin@example.com', role: 'viewer', workspaces: null };
+  expect((await owner.ask('POST /accounts/default/invitations', { body })).status).toBe(200);
+  oidc.claims = { sub: 'u8', email, email_verified: true };
+  const browser = rig.browser();
+  expect((await comeBack(browser)).location).toStartWith('/app/sign-in?error=email_not_plain');
+  expect(await stateOf(browser)).toBe('signed_out');
+});
+
+test('without an id_token nobody signs in, and what the userinfo endpoint says counts for the same user only', async () => {
+  const email = 'info@example.com';
+  await owner.ask('POST /accounts/default/invitations', { body: { email, role: 'viewer', workspaces: null } });
+  oidc.userInfo = { sub: 'u9', email, email_verified: true, name: 'Info' };
+  oidc.claims = { sub: 'u9', email, email_verified: true };
+  oidc.sendsIdToken = false;
+  expect((await comeBack(rig.browser())).location).toStartWith('/app/sign-in?error=');
+  oidc.sendsIdToken = true;
+  oidc.claims = { sub: 'another' };
+  expect((await comeBack(rig.browser())).location).toStartWith('/app/sign-in?error=');
+  expect(await rig.store.people.find('person', { where: [['email', 'is', email]] })).toEqual([]);
+  oidc.claims = { sub: 'u9' };
+  expect((await comeBack(rig.browser())).location).toBe('/app');
+  expect(await rig.store.people.find('person', { where: [['email', 'is', email]] })).toMatchObject([
+    { name: 'Info', email_verified: 1, account: null },
+  ]);
+});
+
+describe('linking a service', () => {
+  test('is refused for another address, for a user of the service who is linked elsewhere, and to another who is signed in', async () => {
+    const email = 'link@example.com';
+    const member = await inviteMember(rig, owner, { email, role: 'viewer' });
+    oidc.claims = { sub: 'l1', email: 'other@example.com', email_verified: true };
+    expect((await follow(member, await startLink(member))).location).toStartWith('/app/me?error=');
+    oidc.claims = { sub: 'l1', email, email_verified: false };
+    expect((await follow(member, await startLink(member))).location).toStartWith('/app/me?error=');
+    oidc.claims = { sub: 'u1', email, email_verified: true };
+    expect((await follow(member, await startLink(member))).location).toStartWith('/app/me?error=');
+    oidc.claims = { sub: 'l1', email, email_verified: true };
+    const begun = await startLink(member);
+    for (const other of [owner, rig.browser()]) {
+      for (const [name, value] of member.cookies) if (name.endsWith('.state')) other.cookies.set(name, value);
+      expect((await follow(other, begun)).location).toBe('/app/me?error=signed_in_as_another');
+    }
+    const where = [['subject', 'is', 'l1']] as const;
+    expect(await rig.store.people.find('sign_in_method', { where })).toEqual([]);
+  });
+
+  test('verifies no address: the user stays in the one account, and so does whoever comes by the service', async () => {
+    await rig.run('accounts.create', { id: 'team' });
+    const email = 'stay@example.com';
+    const member = await inviteMember(rig, owner, { email, role: 'viewer' });
+    oidc.claims = { sub: 's1', email, email_verified: true };
+    expect((await follow(member, await startLink(member))).location).toBe('/app/me');
+    const browser = rig.browser();
+    expect((await comeBack(browser)).location).toBe('/app');
+    expect((await browser.ask('GET /me')).json).toMatchObject({ email_verified: false, person: { id: member.person } });
+    const body = { email, role: 'admin', workspaces: null };
+    const { json } = await owner.ask('POST /accounts/team/invitations', { body });
+    const token = String(json.link).split('/').at(-1);
+    const joined = await browser.ask(`POST /invitations/${token}`, { body: { name: null, password: null } });
+    expect([joined.status, joined.json.error.code]).toEqual([409, 'conflict']);
+  });
+
+  test('can be taken back, while another way in is left', async () => {
+    expect((await owner.ask('DELETE /me/services/lab')).status).toBe(200);
+    expect((await owner.ask('DELETE /me/services/lab')).status).toBe(404);
+    expect((await owner.ask('DELETE /me/services/credential')).status).toBe(404);
+    oidc.claims = { sub: 'u1', email: OWNER.email, email_verified: true };
+    expect((await comeBack(rig.browser())).location).toBe('/app/sign-in?error=account_not_linked');
+    oidc.claims = { sub: 'u9' };
+    const only = rig.browser();
+    await comeBack(only);
+    expect((await only.ask('DELETE /me/services/lab')).json.error.message).toContain('the only way in');
+  });
+});
+
 test('whoever was invited comes in new, and accepts', async () => {
   const body = { email: 'new@example.com', role: 'viewer', workspaces: null };
   const { json } = await owner.ask('POST /accounts/default/invitations', { body });
-  claims = { sub: 'u7', email: 'New@example.com', email_verified: true, name: 'Newt' };
+  oidc.claims = { sub: 'u7', email: 'New@example.com', email_verified: true, name: 'Newt' };
   const browser = rig.browser();
   expect((await comeBack(browser)).location).toBe('/app');
   expect((await browser.ask('GET /session')).json).toMatchObject({
@@ -148,15 +214,21 @@ test('whoever was invited comes in new, and accepts', async () => {
 });
 
 test('a service that is away is said to be, and is asked again; an unknown one is not there', async () => {
-  isUp = false;
+  oidc.isUp = false;
   const dataDir = folder();
-  const issuer = `http://127.0.0.1:${service.port}`;
-  const lab = { id: 'lab', name: 'Lab', issuer, clientId: 'tollgate', clientSecret: null, allowedDomains: null };
+  const lab = {
+    id: 'lab',
+    name: 'Lab',
+    issuer: oidc.issuer,
+    clientId: CLIENT_ID,
+    clientSecret: null,
+    allowedDomains: null,
+  };
   const other = await openPeopleRig(dataDir, { oidc: [lab], publicUrl: 'http://gw.test' });
   const ask = (provider: string) => other.browser().ask('POST /sign-in/oidc', { body: { provider } });
   const away = await ask('lab');
   expect([away.status, away.json.error.message]).toEqual([500, expect.stringContaining('Lab could not be asked')]);
-  isUp = true;
+  oidc.isUp = true;
   expect((await ask('lab')).status).toBe(200);
   expect((await ask('elsewhere')).status).toBe(404);
   await other.close();

@@ -5,6 +5,7 @@ import type { OidcService } from '../people/auth-engine.ts';
 import type { Credentials } from '../people/credentials.ts';
 import type { Invitations } from '../people/invitations.ts';
 import type { Members } from '../people/members.ts';
+import type { ServiceLinks } from '../people/oidc-links.ts';
 import type { Passkeys } from '../people/passkeys.ts';
 import type { PasswordResets } from '../people/password-resets.ts';
 import type { TakeNote } from '../people/people-note.ts';
@@ -24,6 +25,7 @@ export interface PeopleParts {
   readonly signIn: SignIn;
   readonly credentials: Credentials;
   readonly passkeys: Passkeys;
+  readonly serviceLinks: ServiceLinks;
   readonly setUp: SetUp;
   readonly members: Members;
   readonly invitations: Invitations;

@@ -28,9 +28,14 @@ const member = (given: Rights): Promise<Made> => {
   invited += 1;
   return inviteMember(rig, owner, { email: `p${invited}@example.com`, ...given });
 };
-/** Makes somebody who is there a member of another account too. */
+/** Makes somebody who is there a member of another account too, with an address that is verified. */
 async function join(person: Made, account: string, { role }: Rights): Promise<void> {
   const email = (await person.ask('GET /session')).json.person.email;
+  await rig
+    .run('person.verify', { email })
+    .catch((fault: Error) => expect(fault.message).toContain('verified already'));
+  // A session is known for a second.
+  rig.nowMs += 1_000;
   const { json } = await owner.ask(`POST /accounts/${account}/invitations`, {
     body: { email, role, workspaces: null },
   });
@@ -47,7 +52,8 @@ const reset = (token: string, password = NEXT) =>
   rig.browser().ask(`POST /resets/${token}`, { body: { password }, address: `198.51.100.${(invited * 7) % 250}` });
 const works = async (token: string) => (await rig.browser().ask(`GET /resets/${token}`)).json.valid;
 const emailOf = async (person: Made) => (await person.ask('GET /session')).json.person.email;
-const signIn = (email: string, password: string) => rig.browser().ask('POST /sign-in', { body: { email, password } });
+const signIn = (email: string, password: string) =>
+  rig.browser().ask('POST /sign-in', { body: { email, password }, address: `203.0.113.${invited}` });
 const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
 
 describe('a link', () => {
@@ -138,7 +144,55 @@ describe('a link', () => {
     expect((await signIn(email, NEXT)).json.state).toBe('second_factor');
     expect((await reset(tokenOf(await byCommand(email, { without_second_factor: true })))).status).toBe(200);
     expect((await signIn(email, NEXT)).json.state).toBe('signed_in');
-    expect(rig.notes.findLast(({ act }) => act === 'person.reset')?.after).toEqual({ second_factor: 'off' });
+    expect(rig.notes.findLast(({ act }) => act === 'person.reset')?.after).toEqual({
+      removed_passkeys: 0,
+      second_factor: 'off',
+    });
+  });
+
+  test('of the ways in keeps linked services alone: the old password, passkeys and sessions end', async () => {
+    for (const isVerified of [false, true]) {
+      const person = await member({ role: 'viewer' });
+      const email = await emailOf(person);
+      if (isVerified) await rig.run('person.verify', { email });
+      const rows = { person: person.person, created_at_ms: 1 };
+      await rig.store.people.keep([
+        {
+          of: 'passkey',
+          insert: {
+            id: `passkey_${email}`,
+            name: 'P',
+            credential: email,
+            public_key: 'x',
+            counter: 0,
+            relying_party: 'gw.test',
+            used_at_ms: null,
+            ...rows,
+          },
+        },
+        {
+          of: 'sign_in_method',
+          insert: {
+            id: `method_${email}`,
+            provider: 'lab',
+            subject: email,
+            scope: null,
+            password_hash: null,
+            updated_at_ms: 1,
+            ...rows,
+          },
+        },
+      ]);
+      expect((await reset(await linkFor(person))).status).toBe(200);
+      const where = [['person', 'is', person.person]] as const;
+      const methods = await rig.store.people.find('sign_in_method', { where });
+      expect(methods.map(({ provider }) => provider).sort()).toEqual(['credential', 'lab']);
+      expect(await rig.store.people.find('passkey', { where })).toEqual([]);
+      expect(await rig.store.people.find('person_session', { where })).toEqual([]);
+      expect((await signIn(email, OWNER.password)).status).toBe(401);
+      expect((await signIn(email, NEXT)).json.state).toBe('signed_in');
+      expect(rig.notes.findLast(({ act }) => act === 'person.reset')?.after).toEqual({ removed_passkeys: 1 });
+    }
   });
 
   test('gives a password to whoever had none', async () => {
@@ -181,19 +235,27 @@ describe('a member’s link', () => {
     expect((await makeLink(giver, await member({ role: 'viewer', workspaces: ['lab'] }))).status).toBe(200);
   });
 
-  test('opens no account that its maker does not administer; whoever runs the house administers each', async () => {
-    const [teamOwner, both] = [await member({ role: 'viewer' }), await member({ role: 'viewer' })];
+  test('to a verified user is made only by whoever runs the installation: the user may join other accounts later', async () => {
+    const teamOwner = await member({ role: 'viewer' });
     await join(teamOwner, 'team', { role: 'owner' });
+    const both = await member({ role: 'viewer' });
     await join(both, 'team', { role: 'developer' });
-    // Of `default` he is a viewer alone, and the link would open it.
-    expect((await makeLink(teamOwner, both, 'team')).json.error.code).toBe('forbidden');
+    const refused = await makeLink(teamOwner, both, 'team');
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'forbidden']);
+    // Of no account but the giver's.
     await owner.ask(`DELETE /accounts/default/members/${both.person}`);
-    expect((await makeLink(teamOwner, both, 'team')).status).toBe(200);
-    await join(both, 'other', { role: 'viewer' });
-    expect((await makeLink(teamOwner, both, 'team')).json.error.code).toBe('forbidden');
+    expect((await makeLink(teamOwner, both, 'team')).json.error.message).toContain('is verified');
     expect((await makeLink(owner, both, 'team')).status).toBe(200);
     const admin = await member({ role: 'admin' });
+    expect((await makeLink(admin, both, 'team')).status).toBe(200);
     expect((await makeLink(admin, teamOwner)).json.error.code).toBe('forbidden');
+  });
+
+  test('ends when the address is verified', async () => {
+    const person = await member({ role: 'viewer' });
+    const token = await linkFor(person);
+    await rig.run('person.verify', { email: await emailOf(person) });
+    expect(await works(token)).toBe(false);
   });
 });
 

@@ -32,7 +32,7 @@ export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}'
         address: arrival.address,
         atMs: parts.nowMs(),
       });
-      await signIn.byPassword(arrival, body, outgoing);
+      await signIn.asNew(arrival, person, outgoing);
       if (body.workspace !== null) await makeWorkspace(body.workspace);
       return viewNewSession(parts, call);
     },

@@ -5,6 +5,7 @@ import type { PeopleParts } from './people-parts.ts';
 
 export function signInHandlers({
   signIn,
+  accounts,
 }: PeopleParts): Handlers<
   | 'POST /sign-in'
   | 'POST /sign-in/code'
@@ -13,9 +14,12 @@ export function signInHandlers({
   | 'POST /sign-out'
 > {
   return {
-    'POST /sign-in': async ({ arrival, body, outgoing }) => ({
-      state: await signIn.byPassword(arrival, body, outgoing),
-    }),
+    'POST /sign-in': async ({ arrival, body, outgoing }) => {
+      const signed = await signIn.byPassword(arrival, body, outgoing);
+      if (signed.state !== 'choose_account') return signed;
+      const named = signed.accounts.map((account) => ({ account, name: accounts.get(account)?.name ?? account }));
+      return { state: signed.state, accounts: named };
+    },
     'POST /sign-in/code': async ({ arrival, body, outgoing }) => ({
       state: await signIn.byCode(arrival, body.code, outgoing),
     }),

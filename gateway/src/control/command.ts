@@ -1,6 +1,6 @@
 /** Owns what an administrative command is, what it works on, and how it answers. Knows no single command and no socket. */
 import type { z } from 'zod';
-import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { KeyDirectory, MakerRights } from '../identity/key-directory.ts';
 import type { ChangedBy } from '../store/audit-port.ts';
 import type { Ledger } from '../store/ledger-port.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
@@ -19,14 +19,49 @@ export interface OneTimeLink {
   readonly expiresAtMs: number;
 }
 
+/** `unknown`: no user has the address. `several`: users have it, in these accounts. */
+export type ResetMade =
+  | { readonly kind: 'made'; readonly link: OneTimeLink & { readonly person: string } }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'several'; readonly accounts: readonly string[] };
+
 /** The console's one-time links. */
 export interface ConsoleLinks {
   /** To set it up, those before it work no more; null: somebody has. */
   makeSetUp(): Promise<OneTimeLink | null>;
-  /** To a new password, the one before it works no more; null: nobody signs in by this address. */
-  makeReset(email: string, endsSecondFactor: boolean): Promise<(OneTimeLink & { readonly person: string }) | null>;
+  /** To a new password, the one before it works no more. `account`: of which of several users of the address. */
+  makeReset(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
   /** Of the running server: whether it serves the console, and what links begin with. Null: none runs. */
   readonly served: () => { readonly console: boolean; readonly baseUrl: string } | null;
+}
+
+/** What a user is whose address was verified. */
+export interface VerifiedUser {
+  readonly person: string;
+  readonly email: string;
+  readonly name: string;
+  readonly account: string | null;
+  readonly createdAtMs: number;
+  readonly hasPassword: boolean;
+  readonly passkeyCount: number;
+  readonly sessionCount: number;
+  /** Accounts whose membership was suspended until now. */
+  readonly restored: readonly string[];
+  readonly rights: MakerRights;
+}
+
+/** The users of the console, as far as commands change them. */
+export interface ConsoleUsers {
+  /** Rejects with a failure of the kind `invalid` for an address that is none. */
+  verifyEmail(
+    email: string,
+    account: string | null,
+  ): Promise<
+    | { readonly kind: 'done'; readonly user: VerifiedUser }
+    | { readonly kind: 'unknown' }
+    | { readonly kind: 'verified'; readonly person: string }
+    | { readonly kind: 'several'; readonly accounts: readonly string[] }
+  >;
 }
 
 /** The public names of models, aliases too, and where they are so: words after "there is no model". */
@@ -46,6 +81,7 @@ export interface ControlContext {
   /** Told of an account that is new or changed, once that is durable and before its keys are bound by it. */
   bindAccount(account: StoredAccount): void | Promise<void>;
   readonly links: ConsoleLinks;
+  readonly users: ConsoleUsers;
   /** The models that are served; null: it is not known here, and none is refused for its name. */
   modelNames(): ModelNames | null | Promise<ModelNames | null>;
   /** The present, unix ms. */

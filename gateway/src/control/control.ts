@@ -6,6 +6,7 @@ import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { LINK_COMMANDS } from './link-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
+import { USER_COMMANDS } from './user-commands.ts';
 import { WORKSPACE_COMMANDS } from './workspace-commands.ts';
 
 const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
@@ -15,6 +16,7 @@ const COMMANDS: ReadonlyMap<string, ControlCommand> = new Map([
   ...MONEY_COMMANDS,
   ...LIMIT_COMMANDS,
   ...LINK_COMMANDS,
+  ...USER_COMMANDS,
 ]);
 
 export interface Control {

@@ -17,15 +17,27 @@ const setUp = defineCommand(z.strictObject(place), async ({ links }, given) => {
 });
 
 const reset = defineCommand(
-  z.strictObject({ ...place, email: z.string().max(254), without_second_factor: z.boolean().default(false) }),
+  z.strictObject({
+    ...place,
+    email: z.string().max(254),
+    account: z.string().max(128).nullable().default(null),
+    without_second_factor: z.boolean().default(false),
+  }),
   async ({ links, policies, act, by, nowMs }, given) => {
     const baseUrl = requireConsole(links, given);
-    const made = await links.makeReset(given.email, given.without_second_factor);
-    if (made === null) {
+    const found = await links.makeReset(given.email, given.account, given.without_second_factor);
+    if (found.kind === 'several') {
       throw new CommandFailure(
-        `Nobody signs in as ${JSON.stringify(given.email)}. The addresses are on the page of members, /app/members; while nobody has set up the console: tollgate setup-link`,
+        `Several users have the address ${JSON.stringify(given.email)}, in the accounts ${found.accounts.join(', ')}. Name the one: --account ${found.accounts[0]}`,
       );
     }
+    if (found.kind === 'unknown') {
+      const where = given.account === null ? '' : ` in the account ${JSON.stringify(given.account)}`;
+      throw new CommandFailure(
+        `Nobody signs in as ${JSON.stringify(given.email)}${where}. The addresses are on the page of members, /app/members; while nobody has set up the console: tollgate setup-link`,
+      );
+    }
+    const made = found.link;
     const expires_at = new Date(made.expiresAtMs).toISOString();
     const after = { expires_at, ...(given.without_second_factor ? { second_factor: 'off' } : {}) };
     const subject = { kind: 'person', id: made.person };

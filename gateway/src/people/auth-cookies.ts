@@ -9,6 +9,8 @@ import type { Secret } from '../lib/secret.ts';
 export const COOKIE_PREFIX = 'tollgate';
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`;
 export const SECOND_STEP_COOKIE = `${COOKIE_PREFIX}.two_factor`;
+/** Binds the way to another service and back to one browser. */
+export const STATE_COOKIE = `${COOKIE_PREFIX}.state`;
 const HOST_PREFIX = '__Host-';
 
 /** The address that a session is kept with comes to the library in this header, whatever the caller sent. */

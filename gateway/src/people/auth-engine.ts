@@ -9,6 +9,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { PeopleStore } from '../store/people-port.ts';
 import { CLIENT_ADDRESS_HEADER, COOKIE_PREFIX } from './auth-cookies.ts';
 import { createAuthRows } from './auth-rows.ts';
+import { readEmail } from './email-address.ts';
 import { hashPassword, isPassword, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
 import { SESSION_MS_MAX } from './sessions.ts';
 
@@ -78,7 +79,9 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
       fields: { emailVerified: 'email_verified', createdAt: 'created_at_ms', updatedAt: 'updated_at_ms' },
       validateUserInfo: async ({ user, source }) => {
         if (service === null || source.oauth?.providerId !== service.of.id) return { error: 'not_invited' };
-        const email = String(user.email ?? '').toLowerCase();
+        // As the service wrote it: the library turns it to lower case, which makes a k of the Kelvin sign.
+        const email = readEmail(source.oauth.profile?.email);
+        if (email === null) return { error: 'email_not_plain' };
         if (user.emailVerified !== true) return { error: 'email_not_verified' };
         if (!isOfDomain(email, service.of.allowedDomains)) return { error: 'domain_not_allowed' };
         const isNew = source.action === 'create-user';
@@ -109,8 +112,8 @@ export function createAuthEngine({ people, secret, baseUrl, onWords, service }: 
         createdAt: 'created_at_ms',
         updatedAt: 'updated_at_ms',
       },
-      // Who was invited by an address and proves it to a service that the operator chose is that person.
-      accountLinking: { requireLocalEmailVerified: false },
+      // A service signs in whom it made or was linked to by its own user id (`sub`). An address alone opens no user.
+      accountLinking: { disableImplicitLinking: true },
     },
     verification: {
       modelName: 'sign_in_step',
@@ -164,10 +167,28 @@ function renderService({ id, issuer, clientId, clientSecret }: OidcService, base
     redirectURI: `${baseUrl}/app/api/sign-in/oidc/${encodeURIComponent(id)}/callback`,
     requireIdTokenVerification: true,
     pkce: true,
+    accountSubject: ({ tokens, profile }: Identified) => requireSubject(tokens.idToken, profile.sub),
     mapProfileToUser: (profile: Record<string, unknown>) => ({
       name: typeof profile.name === 'string' && profile.name !== '' ? profile.name : String(profile.email ?? ''),
     }),
   };
+}
+
+interface Identified {
+  readonly tokens: { readonly idToken?: string | undefined };
+  readonly profile: { readonly sub?: unknown };
+}
+
+/**
+ * The user's id at the service. The library has verified the id_token where there is one; what the userinfo endpoint says
+ * counts only where it speaks of the same user. OpenID Connect Core 1.0, section 5.3.2.
+ */
+function requireSubject(idToken: string | undefined, ofProfile: unknown): string {
+  if (idToken === undefined) throw new Error('the service sent no id_token');
+  const { sub } = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString());
+  if (typeof sub !== 'string' || sub === '') throw new Error('the id_token names no user (sub)');
+  if (ofProfile !== sub) throw new Error('the userinfo endpoint speaks of another user (sub) than the id_token');
+  return sub;
 }
 
 function isOfDomain(email: string, domains: readonly string[] | null): boolean {

@@ -13,6 +13,7 @@ import type {
   PeopleTables,
   PeopleValue,
 } from '../store/people-port.ts';
+import { emailColumns, personOfEmail, readEmail } from './email-address.ts';
 import { hashSessionToken } from './session-token.ts';
 
 /** The library's tables. Its own names of models and fields are mapped to these in `auth-engine.ts`. */
@@ -45,7 +46,7 @@ type Row = { readonly [column: string]: PeopleValue };
 export function createAuthRows(people: PeopleStore) {
   async function find(model: string, where: readonly CleanedWhere[], limit?: number, offset?: number): Promise<Row[]> {
     const table = tableOf(model);
-    const rows = await people.find(table, { where: conditionsOf(where), ...present({ limit, offset }) });
+    const rows = await people.find(table, { where: conditionsOf(table, where), ...present({ limit, offset }) });
     return rows.map((row) => withToken(rowOf(row), where));
   }
 
@@ -62,7 +63,7 @@ export function createAuthRows(people: PeopleStore) {
   ) {
     const row = await findFirst(model, where);
     if (row === null) return null;
-    const guarded = [...conditionsOf(where), idCondition(row)];
+    const guarded = [...conditionsOf(tableOf(model), where), idCondition(row)];
     const change = { of: tableOf(model), update: set, add, where: guarded, rows: 1 } as PeopleChange;
     if (!(await people.keep([change]))) return null;
     const [after] = await people.find(tableOf(model), { where: [idCondition(row)] });
@@ -70,7 +71,7 @@ export function createAuthRows(people: PeopleStore) {
   }
 
   async function removeAll(model: string, where: readonly CleanedWhere[], rows: number | null): Promise<boolean> {
-    return people.keep([{ of: tableOf(model), remove: conditionsOf(where), rows } as PeopleChange]);
+    return people.keep([{ of: tableOf(model), remove: conditionsOf(tableOf(model), where), rows } as PeopleChange]);
   }
 
   return createAdapterFactory({
@@ -78,8 +79,10 @@ export function createAuthRows(people: PeopleStore) {
       adapterId: 'tollgate',
       supportsBooleans: false,
       supportsNumericIds: false,
-      customTransformInput: ({ data, field }) => {
+      customTransformInput: ({ data, field, action }) => {
         if (NOT_KEPT.has(field)) return undefined;
+        // A service that was linked to a user does not verify that user's address: others may have ways in of their own.
+        if (field === 'email_verified' && action === 'update') return undefined;
         return data instanceof Date ? data.getTime() : data;
       },
       customTransformOutput: ({ data, fieldAttributes }) =>
@@ -87,7 +90,7 @@ export function createAuthRows(people: PeopleStore) {
     },
     adapter: () => ({
       async create({ model, data }) {
-        const insert = hashed(model, data);
+        const insert = hashed(model, withUniqueEmail(model, data));
         if (!(await people.keep([{ of: tableOf(model), insert } as unknown as PeopleChange]))) {
           throw new Error(`what is to be made in ${model} is there already`);
         }
@@ -101,7 +104,12 @@ export function createAuthRows(people: PeopleStore) {
         (await updateFirst(model, where, update as Row, {})) as Found | null,
       async updateMany({ model, where, update }) {
         const count = (await find(model, where)).length;
-        const change = { of: tableOf(model), update: update as Row, where: conditionsOf(where), rows: null };
+        const change = {
+          of: tableOf(model),
+          update: update as Row,
+          where: conditionsOf(tableOf(model), where),
+          rows: null,
+        };
         await people.keep([change as PeopleChange]);
         return count;
       },
@@ -116,7 +124,7 @@ export function createAuthRows(people: PeopleStore) {
       async consumeOne<Found>({ model, where }: { model: string; where: CleanedWhere[] }) {
         const row = await findFirst(model, where);
         if (row === null) return null;
-        const remove = [...conditionsOf(where), idCondition(row)];
+        const remove = [...conditionsOf(tableOf(model), where), idCondition(row)];
         const taken = await people.keep([{ of: tableOf(model), remove, rows: 1 } as PeopleChange]);
         return taken ? (row as Found) : null;
       },
@@ -129,7 +137,7 @@ export function createAuthRows(people: PeopleStore) {
     const table = tableOf(model);
     const orderBy = sortBy === undefined ? undefined : ([sortBy.field, sortBy.direction] as [never, 'asc' | 'desc']);
     const rows = await people.find(table, {
-      where: conditionsOf(where ?? []),
+      where: conditionsOf(table, where ?? []),
       ...present({ limit, offset, orderBy }),
     });
     return rows.map((row) => withToken(rowOf(row), where ?? []));
@@ -157,16 +165,34 @@ function tableOf(model: string): AuthTable {
   return table;
 }
 
-function conditionsOf<Table extends AuthTable>(where: readonly CleanedWhere[]): PeopleConditions<Table> {
+function conditionsOf<Table extends AuthTable>(
+  table: AuthTable,
+  where: readonly CleanedWhere[],
+): PeopleConditions<Table> {
   return where.map(({ field, operator, value, connector, mode }, nth) => {
     const known = OPERATORS[operator ?? 'eq'];
     if (known === undefined || (nth > 0 && connector === 'OR') || mode === 'insensitive') {
       throw new Error(`sign-in asks for rows in a way that it never did: ${connector} ${operator}, ${mode}`);
     }
+    if (table === 'person' && field === 'email') return conditionOfEmail(value) as unknown as PeopleCondition<Table>;
     const plain = (one: unknown) => (one instanceof Date ? one.getTime() : one);
     const found = Array.isArray(value) ? value.map(plain) : plain(value);
     return [field, known, isToken(field) ? hashValue(found) : found] as unknown as PeopleCondition<Table>;
   });
+}
+
+/** The user that `emailOfPerson` stands for, else the verified user of an address: no other is found by it. */
+function conditionOfEmail(value: unknown): PeopleCondition<'person'> {
+  const id = personOfEmail(String(value));
+  return id === null ? ['unique_email', 'is', String(value)] : ['id', 'is', id];
+}
+
+/** The library makes users only of addresses that a service has verified. */
+function withUniqueEmail(model: string, row: Row): Row {
+  if (model !== 'person') return row;
+  const email = readEmail(row.email);
+  if (email === null || row.email_verified !== 1) throw new Error('sign-in makes a user whose address is not verified');
+  return { ...row, ...emailColumns(email, null) };
 }
 
 /** Only sessions have this column. */

@@ -3,10 +3,10 @@ import { type Attempts, addressSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngine } from './auth-engine.ts';
 import type { AuthEngines } from './auth-engines.ts';
+import { orRefusal } from './auth-refusal.ts';
 import { PeopleFailure } from './people-failure.ts';
 import type { PeopleAct, TakeNote } from './people-note.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
-import { orRefusal } from './sign-in.ts';
 import { codeIsSpent, type SpentCodes } from './spent-codes.ts';
 
 /** What an authenticator is set up with; shown once. */

@@ -1,10 +1,12 @@
 /** Owns how somebody becomes a member: an invitation to one address, its one-time link, and what accepting it makes. Sends no mail. */
 import { generateId } from '../identity/key-format.ts';
-import type { InvitationRow, PeopleChange } from '../store/people-port.ts';
+import type { InvitationRow, PeopleChange, PersonRow } from '../store/people-port.ts';
+import { requireEmail } from './email-address.ts';
 import { bindPerson, checkGiven, type Giver, holds, type MembersParts, shares } from './members.ts';
 import { parseRole, parseWorkspaces, renderWorkspaces } from './membership.ts';
 import { makePerson } from './new-person.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
+import { UNVERIFIED_PER_EMAIL_MAX } from './password-users.ts';
 import { PeopleFailure } from './people-failure.ts';
 import { createPersonNames } from './person-names.ts';
 import type { MemberRights, Role } from './roles.ts';
@@ -20,11 +22,6 @@ export interface Invitation extends MemberRights {
   readonly expiresAtMs: number;
 }
 
-/** What a link leads to. `isKnown`: the address is a person's already. */
-export interface OpenInvitation extends Invitation {
-  readonly isKnown: boolean;
-}
-
 export interface Invitations {
   /** Those of an account that are open and lead to one of the workspaces (null: all), the newest first. */
   list(account: string, workspaces: readonly string[] | null): Promise<readonly Invitation[]>;
@@ -33,15 +30,17 @@ export interface Invitations {
   /** @throws PeopleFailure `not_found`, `forbidden` */
   withdraw(giver: Giver, id: string): Promise<void>;
   /** Null: the link does not work. */
-  look(token: string): Promise<OpenInvitation | null>;
+  look(token: string): Promise<Invitation | null>;
   /** Accepts as somebody who is there already. @throws PeopleFailure `gone`, `conflict` */
   acceptAs(signedIn: SignedIn, token: string, address: string | null): Promise<void>;
-  /** Accepts as somebody new, who signs in by the address then. @throws PeopleFailure `gone`, `signed_out` */
-  acceptNew(
-    token: string,
-    given: { name: string; password: string },
-    address: string | null,
-  ): Promise<{ email: string }>;
+  /**
+   * Makes an unverified user of the invitation's account and accepts as that user, whatever other users the address has
+   * elsewhere: whoever holds the link learns nothing of them, and gets nothing of theirs. The user's id.
+   *
+   * @throws PeopleFailure `gone`, `signed_out` where the account has made a user of the address already, `conflict` where the
+   *   address has too many
+   */
+  acceptNew(token: string, given: { name: string; password: string }, address: string | null): Promise<string>;
 }
 
 const INVITATION_MS = 7 * 86_400_000;
@@ -75,10 +74,7 @@ export function createInvitations(parts: MembersParts): Invitations {
     return row ?? null;
   }
 
-  async function findPerson(email: string) {
-    const [row] = await people.find('person', { where: [['email', 'is', email]] });
-    return row ?? null;
-  }
+  const findUsers = (email: string) => people.find('person', { where: [['email', 'is', email]] });
 
   /** Uses the invitation up and makes what it promised, or does nothing. */
   async function accept(row: InvitationRow, person: string, making: readonly PeopleChange[], address: string | null) {
@@ -124,9 +120,9 @@ export function createInvitations(parts: MembersParts): Invitations {
 
     async create(giver, givenEmail, rights) {
       checkGiven(giver, rights, workspacesOf(giver.account));
-      const email = givenEmail.toLowerCase();
-      const person = await findPerson(email);
-      if (person !== null && (await isMember(person.id, giver.account))) {
+      const email = requireEmail(givenEmail);
+      const users = await findUsers(email);
+      if (await hasMember(giver.account, users)) {
         throw new PeopleFailure('conflict', `${email} is a member of this account already; change the role instead`, {
           member: 'email',
           page: '/app/members',
@@ -186,8 +182,7 @@ export function createInvitations(parts: MembersParts): Invitations {
     async look(token) {
       const row = await findOpen(token);
       if (row === null) return null;
-      const invitedBy = await nameOf(row.invited_by);
-      return { ...invitationOf(row, invitedBy), isKnown: (await findPerson(row.email)) !== null };
+      return invitationOf(row, await nameOf(row.invited_by));
     },
 
     async acceptAs({ person }, token, address) {
@@ -199,32 +194,43 @@ export function createInvitations(parts: MembersParts): Invitations {
           `this invitation is for ${row.email}, and you are signed in as ${person.email}; sign out first`,
         );
       }
-      if (await isMember(person.id, row.account)) {
+      if (await hasMember(row.account, [person])) {
         throw new PeopleFailure('conflict', 'you are a member of this account already', { page: '/app' });
       }
+      if (person.email_verified === 0 && person.account !== row.account) throw addressNotVerified(person);
       await accept(row, person.id, [], address);
     },
 
     async acceptNew(token, given, address) {
       const row = await findOpen(token);
       if (row === null) throw invitationIsGone();
-      if ((await findPerson(row.email)) !== null) {
-        throw new PeopleFailure('signed_out', `sign in as ${row.email} first, then open the invitation again`, {
-          page: '/app/sign-in',
-        });
+      const users = await findUsers(row.email);
+      const unverified = users.filter(({ email_verified }) => email_verified === 0);
+      if (unverified.some(({ account }) => account === row.account) || (await hasMember(row.account, users))) {
+        throw new PeopleFailure(
+          'signed_out',
+          `${row.email} has joined this account before; sign in as that user, then open the invitation again`,
+          { page: '/app/sign-in' },
+        );
       }
-      const person = await makePerson({ ...given, email: row.email }, nowMs());
+      if (unverified.length >= UNVERIFIED_PER_EMAIL_MAX) {
+        throw new PeopleFailure(
+          'conflict',
+          `${row.email} has ${unverified.length} users whose address is not verified, the most there can be; have whoever runs the gateway verify one of them (tollgate members verify ${row.email} --account ACCOUNT), sign in as that user, then open the invitation again`,
+        );
+      }
+      const person = await makePerson({ ...given, email: row.email, account: row.account }, nowMs());
       await accept(row, person.id, person.changes, address);
-      return { email: row.email };
+      return person.id;
     },
   };
 
-  async function isMember(person: string, account: string): Promise<boolean> {
+  async function hasMember(account: string, users: readonly PersonRow[]): Promise<boolean> {
     const where = [
-      ['person', 'is', person],
+      ['person', 'in', users.map(({ id }) => id)],
       ['account', 'is', account],
     ] as const;
-    return (await people.find('membership', { where })).length > 0;
+    return (await people.find('membership', { where, limit: 1 })).length > 0;
   }
 
   async function noteOf(
@@ -245,6 +251,14 @@ function lockOf(giver: Giver, { role, workspaces }: InvitationRow): string | nul
   return holds(giver.workspaces, parseWorkspaces(workspaces))
     ? null
     : 'this invitation leads to workspaces that you do not have';
+}
+
+function addressNotVerified({ email, account }: PersonRow): PeopleFailure {
+  const command = `tollgate members verify ${email}${account === null ? '' : ` --account ${account}`}`;
+  return new PeopleFailure(
+    'conflict',
+    `nobody has verified that ${email} is your address, so you can be a member of one account only. Sign out and accept as a new user, or have whoever runs the gateway verify it: ${command}`,
+  );
 }
 
 function invitationIsGone(): PeopleFailure {

@@ -9,7 +9,7 @@ import { PeopleFailure } from './people-failure.ts';
 import type { PeopleAct, PeopleNote, TakeNote } from './people-note.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Sessions } from './sessions.ts';
-import { createTurns } from './turns.ts';
+import type { WaysIn } from './ways-in.ts';
 
 export interface Passkeys {
   /** The first made first. */
@@ -36,8 +36,7 @@ interface PasskeysParts {
   readonly sessions: Sessions;
   readonly challenges: PasskeyChallenges;
   readonly proveFresh: FreshProof;
-  /** The services that people may sign in by. */
-  services(): readonly { readonly id: string }[];
+  readonly waysIn: WaysIn;
   readonly note: TakeNote;
   nowMs(): number;
 }
@@ -46,9 +45,7 @@ const PASSKEYS_MAX = 20;
 const PAGE = '/app/me';
 
 export function createPasskeys(parts: PasskeysParts): Passkeys {
-  const { people, sessions, challenges, proveFresh, services, note, nowMs } = parts;
-  /** Of two removed at once, the second sees what the first has left. */
-  const oneByOne = createTurns(1, 64);
+  const { people, sessions, challenges, proveFresh, waysIn, note, nowMs } = parts;
 
   const list = (person: string) =>
     people.find('passkey', { where: [['person', 'is', person]], orderBy: ['created_at_ms', 'asc'] });
@@ -62,18 +59,6 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
     const actor = { id: signedIn.person.id, name: signedIn.person.name };
     const subject = { kind: 'passkey', id } as const;
     await note({ act, actor, account: null, subject, ...change, address: arrival.address, atMs: nowMs() });
-  }
-
-  async function refuseLastWay(person: string, others: readonly PasskeyRow[], party: RelyingParty | null) {
-    if (others.some(({ relying_party }) => relying_party === party?.id)) return;
-    const methods = await people.find('sign_in_method', { where: [['person', 'is', person]] });
-    const works = (provider: string) => services().some(({ id }) => id === provider);
-    if (methods.some(({ provider, password_hash }) => password_hash !== null || works(provider))) return;
-    throw new PeopleFailure(
-      'conflict',
-      'this passkey is the only way in that you have: no password, no service, no other passkey for this address; add another passkey first',
-      { page: PAGE },
-    );
   }
 
   return {
@@ -126,7 +111,7 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
       await tell(who, 'person.passkey_added', row.id, { before: null, after: { name } });
     },
     async rename(who, id, name) {
-      const before = await oneByOne(async () => {
+      const before = await waysIn.oneByOne(async () => {
         const passkey = requireOwn(await list(who.signedIn.person.id), id);
         const renamed = { of: 'passkey', update: { name }, where: [['id', 'is', id]], rows: 1 } as const;
         if (!(await people.keep([renamed]))) throw noSuchPasskey();
@@ -138,11 +123,9 @@ export function createPasskeys(parts: PasskeysParts): Passkeys {
     },
     async remove(who, id, party) {
       const person = who.signedIn.person.id;
-      const removed = await oneByOne(async () => {
-        const own = await list(person);
-        const passkey = requireOwn(own, id);
-        const others = own.filter((one) => one !== passkey);
-        await refuseLastWay(person, others, party);
+      const removed = await waysIn.oneByOne(async () => {
+        const passkey = requireOwn(await list(person), id);
+        await waysIn.requireAnother(person, { passkey: id }, party);
         await people.keep([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
         return passkey;
       });

@@ -26,7 +26,11 @@ export interface PasswordResets {
   makeLink(giver: ResetGiver, person: string): Promise<ResetLink>;
   /** Null: the link does not work. */
   look(token: string): Promise<OpenReset | null>;
-  /** Sets the password, ends all sessions of the person and uses the link up, or does nothing. @throws PeopleFailure `gone` */
+  /**
+   * Sets the password, ends all sessions of the person, removes the passkeys and uses the link up, or does nothing. Passkeys go
+   * because whoever made them may be another than who was handed the link. Linked services stay, since each vouches for the
+   * address, and the second factor, which signs nobody in alone, unless the link says otherwise. @throws PeopleFailure `gone`
+   */
   reset(token: string, password: string, address: string | null): Promise<void>;
 }
 
@@ -48,6 +52,14 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
     }
     if (person === giver.id) {
       throw new PeopleFailure('conflict', 'change your own password on your own page', { page: '/app/me' });
+    }
+    const [user] = await people.find('person', { where: [['id', 'is', person]] });
+    // A verified user can join other accounts later, which the password would open too.
+    if (user?.email_verified === 1 && !giver.may('house.write')) {
+      throw new PeopleFailure(
+        'forbidden',
+        `the address of this member is verified, so they can join other accounts, and the link would open those too; ask whoever runs the installation for one: tollgate reset-password ${user.email}`,
+      );
     }
     for (const { account, role, workspaces } of memberships) {
       const rights = giver.rightsIn(account);
@@ -106,6 +118,7 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
       const link = await links.find(token);
       if (link === null) throw linkIsGone();
       const { id, name } = await personOf(link);
+      const passkeys = await people.find('passkey', { where: [['person', 'is', id]] });
       const endsSecondFactor = link.ends_second_factor === 1;
       const isKept = await people.keep([
         { of: 'reset_link', remove: [['token_hash', 'is', link.token_hash]], rows: 1 },
@@ -113,6 +126,7 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
         { of: 'person_session', remove: [['person', 'is', id]], rows: null },
         // A sign-in by the old password that waits for its code.
         { of: 'sign_in_step', remove: [['value', 'is', id]], rows: null },
+        { of: 'passkey', remove: [['person', 'is', id]], rows: null },
         ...(endsSecondFactor ? withoutSecondFactor(id) : []),
       ]);
       sessions.forget();
@@ -123,7 +137,7 @@ export function createPasswordResets({ people, sessions, note, nowMs, links }: R
         account: null,
         subject: { kind: 'person', id },
         before: null,
-        after: endsSecondFactor ? { second_factor: 'off' } : null,
+        after: { removed_passkeys: passkeys.length, ...(endsSecondFactor ? { second_factor: 'off' } : {}) },
         address,
         atMs: nowMs(),
       });

@@ -14,6 +14,8 @@ export type PeopleAct =
   | 'person.passkey_added'
   | 'person.passkey_renamed'
   | 'person.passkey_removed'
+  | 'person.service_linked'
+  | 'person.service_unlinked'
   | 'person.session_end'
   | 'invitation.create'
   | 'invitation.withdraw'

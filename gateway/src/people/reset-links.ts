@@ -1,5 +1,6 @@
 /** Owns the one-time links by which somebody sets a new password: to one person, one at a time, for an hour. Sends no mail. */
-import type { PeopleStore, ResetLinkRow } from '../store/people-port.ts';
+import type { PeopleStore, PersonRow, ResetLinkRow } from '../store/people-port.ts';
+import { readEmail } from './email-address.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
 
 export interface ResetLink {
@@ -9,12 +10,18 @@ export interface ResetLink {
   readonly expiresAtMs: number;
 }
 
+/** `unknown`: no user has the address, in the account. `several`: users have it, in these accounts. */
+export type ResetMade =
+  | { readonly kind: 'made'; readonly link: ResetLink }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'several'; readonly accounts: readonly string[] };
+
 export interface ResetLinks {
   /**
-   * A new link for whoever signs in by the address; the one before it works no more. `endsSecondFactor`: using it turns the
-   * second factor off. Null: nobody has this address.
+   * A new link for the user of an address, where several have it for the one of an account; the link before it works no more.
+   * `endsSecondFactor`: using it turns the second factor off.
    */
-  makeByEmail(email: string, endsSecondFactor: boolean): Promise<ResetLink | null>;
+  makeByEmail(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
   /** The same for a person, in the name of another one; the second factor stays. */
   makeFor(person: string, madeBy: string): Promise<ResetLink>;
   /** Null: the link does not work. */
@@ -36,10 +43,22 @@ export function createResetLinks(people: PeopleStore, nowMs: () => number): Rese
   }
 
   return {
-    async makeByEmail(email, endsSecondFactor) {
-      const [person] = await people.find('person', { where: [['email', 'is', email.toLowerCase()]] });
-      if (person === undefined) return null;
-      return make({ person: person.id, made_by: null, ends_second_factor: endsSecondFactor ? 1 : 0 });
+    async makeByEmail(given, account, endsSecondFactor) {
+      const email = readEmail(given);
+      const users = email === null ? [] : await people.find('person', { where: [['email', 'is', email]] });
+      const where = [['person', 'in', users.map(({ id }) => id)]] as const;
+      const memberships = await people.find('membership', { where });
+      const accountsOf = (user: PersonRow) => {
+        const joined = memberships.flatMap((one) => (one.person === user.id ? one.account : []));
+        // Whoever was removed may have been the only one of the address.
+        return joined.length === 0 && user.account !== null ? [user.account] : joined;
+      };
+      const meant = users.filter((user) => account === null || accountsOf(user).includes(account));
+      const [person, other] = meant;
+      if (person === undefined) return { kind: 'unknown' };
+      if (other !== undefined) return { kind: 'several', accounts: [...new Set(meant.flatMap(accountsOf))].sort() };
+      const row = { person: person.id, made_by: null, ends_second_factor: endsSecondFactor ? 1 : 0 } as const;
+      return { kind: 'made', link: await make(row) };
     },
     makeFor: (person, madeBy) => make({ person, made_by: madeBy, ends_second_factor: 0 }),
     async find(token) {

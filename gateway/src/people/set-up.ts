@@ -3,6 +3,7 @@
  * nothing and knows no address.
  */
 import type { PeopleStore } from '../store/people-port.ts';
+import { requireEmail } from './email-address.ts';
 import { makePerson } from './new-person.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
 import { PeopleFailure } from './people-failure.ts';
@@ -67,7 +68,7 @@ export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
     async claim({ token, name, email, password }) {
       if ((await readLink(token)) === null) throw linkIsGone();
       const atMs = nowMs();
-      const person = await makePerson({ name, email: email.toLowerCase(), password }, atMs);
+      const person = await makePerson({ name, email: requireEmail(email), password, account: null }, atMs);
       const membership = {
         person: person.id,
         account: HOUSE_ACCOUNT,

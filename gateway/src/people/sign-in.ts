@@ -3,12 +3,23 @@
  * the one that came along. What a person changes about his own sign-in is in `credentials.ts` and `passkeys.ts`.
  */
 import { createHash } from 'node:crypto';
-import type { PeopleStore } from '../store/people-port.ts';
+import type { PeopleStore, PersonRow } from '../store/people-port.ts';
 import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
-import { type Arrival, inwardHeaders, readCookies, SECOND_STEP_COOKIE, sendCookies } from './auth-cookies.ts';
+import {
+  type Arrival,
+  inwardHeaders,
+  readCookies,
+  SECOND_STEP_COOKIE,
+  STATE_COOKIE,
+  sendCookies,
+} from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';
+import { orRefusal } from './auth-refusal.ts';
+import { emailOfPerson, readEmail } from './email-address.ts';
+import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
 import type { SignedByPasskey } from './passkey-messages.ts';
 import type { PasskeyProof, SignOptions } from './passkey-proof.ts';
+import type { FindByPassword } from './password-users.ts';
 import { PeopleFailure } from './people-failure.ts';
 import type { TakeNote } from './people-note.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -17,9 +28,25 @@ import { codeIsSpent, type SpentCodes } from './spent-codes.ts';
 
 export type SignInState = 'second_factor' | 'signed_in';
 
+/** `choose_account`: several users of the address have the password; `account` names the one who is to sign in. */
+export type PasswordState =
+  | { readonly state: SignInState }
+  | { readonly state: 'choose_account'; readonly accounts: readonly string[] };
+
+export interface GivenPassword {
+  readonly email: string;
+  readonly password: string;
+  readonly account?: string | undefined;
+}
+
 export interface SignIn {
-  /** @throws PeopleFailure `wrong_credential` (whatever was wrong), `too_many` */
-  byPassword(arrival: Arrival, given: { email: string; password: string }, outgoing: Headers): Promise<SignInState>;
+  /**
+   * Tries each user of the address. @throws PeopleFailure `wrong_credential` (whatever was wrong), `too_many`, `invalid` for an
+   * account that none of several users with the password is a member of
+   */
+  byPassword(arrival: Arrival, given: GivenPassword, outgoing: Headers): Promise<PasswordState>;
+  /** Signs a user in who was made just now, with a password. */
+  asNew(arrival: Arrival, person: string, outgoing: Headers): Promise<void>;
   /** The second step. @throws PeopleFailure `wrong_credential`, `signed_out` where no first step waits, `too_many` */
   byCode(arrival: Arrival, code: string, outgoing: Headers): Promise<SignInState>;
   /** Whether a second step waits. */
@@ -31,12 +58,7 @@ export interface SignIn {
   /** The address of another service to send the browser to. */
   startService(arrival: Arrival, service: string, outgoing: Headers): Promise<string>;
   /** The page of the console to go on at, after another service sent the browser back. */
-  finishService(
-    arrival: Arrival,
-    service: string,
-    query: { readonly [name: string]: string | undefined },
-    outgoing: Headers,
-  ): Promise<string>;
+  finishService(arrival: Arrival, service: string, query: ReturnQuery, outgoing: Headers): Promise<string>;
   /** Ends the session that the request holds. */
   signOut(arrival: Arrival): Promise<void>;
 }
@@ -48,6 +70,8 @@ export interface SignInParts {
   readonly attempts: Attempts;
   readonly spentCodes: SpentCodes;
   readonly passkeyProof: PasskeyProof;
+  readonly findByPassword: FindByPassword;
+  readonly serviceLinks: ServiceLinks;
   readonly note: TakeNote;
   nowMs(): number;
 }
@@ -58,11 +82,11 @@ interface By {
   readonly passkey?: string;
 }
 
-const STATE_COOKIE = 'tollgate.state';
 const SIGN_IN_PAGE = '/app/sign-in';
 
 export function createSignIn(parts: SignInParts): SignIn {
-  const { people, engines, sessions, attempts, spentCodes, passkeyProof, note, nowMs } = parts;
+  const { people, engines, sessions, attempts, spentCodes, passkeyProof, findByPassword, serviceLinks, note, nowMs } =
+    parts;
 
   async function welcome(person: string, by: By, library: Headers, arrival: Arrival, outgoing: Headers) {
     await sessions.endHeld(arrival);
@@ -102,27 +126,48 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 
   return {
-    async byPassword(arrival, given, outgoing) {
-      const email = given.email.toLowerCase();
+    async byPassword(arrival, { email: given, password, account }, outgoing) {
+      const email = readEmail(given) ?? given;
       const bySubject = emailSubject(email);
       const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
-      const body = { email, password: given.password };
-      const { api } = await engines.own();
-      const reply = await orRefusal(
-        () => api.signInEmail({ body, headers: inwardHeaders(arrival, []), returnHeaders: true }),
-        attempt.withdraw,
-      );
-      if (reply === 'refused') {
+      const { users, isOnly } = await findByPassword(email, password).catch((fault) => {
+        attempt.withdraw();
+        throw fault;
+      });
+      const refuse = async () => {
         await notifyFailure(email, arrival);
-        throw new PeopleFailure('wrong_credential', 'e-mail and password do not belong together; check both');
+        return new PeopleFailure('wrong_credential', 'Incorrect email or password');
+      };
+      if (users.length === 0) throw await refuse();
+      const chosen = await chooseUser(people, users, account).catch((fault) => {
+        attempt.withdraw();
+        throw fault;
+      });
+      // That one user of the address signs in does not make failures with the others forgotten.
+      const succeed = () => attempt.succeed(isOnly ? [bySubject.name] : []);
+      if ('accounts' in chosen) {
+        succeed();
+        return chosen;
       }
-      attempt.succeed([bySubject.name]);
-      if ('twoFactorRedirect' in reply.response) {
-        sendCookies(reply.headers, arrival, outgoing);
-        return 'second_factor';
+      const body = { email: emailOfPerson(chosen.id), password };
+      const { api } = await engines.own();
+      const asked = { body, headers: inwardHeaders(arrival, []), returnHeaders: true } as const;
+      const reply = await orRefusal(() => api.signInEmail(asked), attempt.withdraw);
+      // The password was changed meanwhile.
+      if (reply === 'refused') throw await refuse();
+      succeed();
+      const { response, headers } = reply;
+      if ('twoFactorRedirect' in response) {
+        sendCookies(headers, arrival, outgoing);
+        return { state: 'second_factor' };
       }
-      await welcome(reply.response.user.id, { how: 'password' }, reply.headers, arrival, outgoing);
-      return 'signed_in';
+      await welcome(chosen.id, { how: 'password' }, headers, arrival, outgoing);
+      return { state: 'signed_in' };
+    },
+
+    async asNew(arrival, person, outgoing) {
+      const made = await sessions.begin(person, arrival);
+      await welcome(person, { how: 'password' }, made, arrival, outgoing);
     },
 
     async byCode(arrival, code, outgoing) {
@@ -208,6 +253,11 @@ export function createSignIn(parts: SignInParts): SignIn {
 
     async finishService(arrival, service, query, outgoing) {
       const attempt = attempts.begin([addressSubject(arrival.address)]);
+      const linking = await serviceLinks.findPerson(query.state);
+      if (linking !== null) {
+        attempt.withdraw();
+        return serviceLinks.finish(arrival, linking, service, query, outgoing);
+      }
       const { api } = await engines.ofService(service);
       const reply = await api.callbackOAuth({
         method: 'GET',
@@ -247,18 +297,22 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 }
 
-/** What the library answers, or `refused` where it says no; another fault goes on, after `withdraw`. */
-export async function orRefusal<Reply>(ask: () => Promise<Reply>, withdraw: () => void): Promise<Reply | 'refused'> {
-  try {
-    return await ask();
-  } catch (fault) {
-    if (isRefusal(fault)) return 'refused';
-    withdraw();
-    throw fault;
-  }
-}
-
-/** By its look: the library's class would bring the whole library along at every start. */
-function isRefusal(fault: unknown): boolean {
-  return fault instanceof Error && fault.name === 'APIError' && 'statusCode' in fault && Number(fault.statusCode) < 500;
+/** The user to sign in of those with the right password, or the accounts to choose one by. */
+async function chooseUser(
+  people: PeopleStore,
+  users: readonly PersonRow[],
+  account: string | undefined,
+): Promise<PersonRow | { readonly state: 'choose_account'; readonly accounts: readonly string[] }> {
+  const ids = users.map(({ id }) => id);
+  const memberships = users.length === 1 ? [] : await people.find('membership', { where: [['person', 'in', ids]] });
+  const members = users.filter(({ id }) => memberships.some(({ person }) => person === id));
+  const [only] = members.length === 0 ? users : members;
+  if (only !== undefined && members.length <= 1) return only;
+  if (account === undefined) return { state: 'choose_account', accounts: memberships.map((one) => one.account).sort() };
+  const chosen = memberships.find((one) => one.account === account)?.person;
+  const user = users.find(({ id }) => id === chosen);
+  if (user !== undefined) return user;
+  throw new PeopleFailure('invalid', `account: no user with this email and password is a member of ${account}`, {
+    member: 'account',
+  });
 }

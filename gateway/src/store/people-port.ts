@@ -6,9 +6,14 @@
 export interface PersonRow {
   readonly id: string;
   readonly name: string;
-  /** Lower case. */
+  /** As `readEmail` answers it. Several users may have it, one of them verified. */
   readonly email: string;
+  /** `email` of a verified user; of another one with a space and the account behind it. */
+  readonly unique_email: string;
+  /** 1: it was proved that the address is the user's. Never taken back. */
   readonly email_verified: 0 | 1;
+  /** The one account that an unverified user can be a member of. Null: verified, or from before version 21 without one. */
+  readonly account: string | null;
   readonly second_factor: 0 | 1;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
@@ -85,6 +90,9 @@ export interface MembershipRow {
   readonly joined_at_ms: number;
 }
 
+/** What version 21 took from an unverified user, until the address is verified. */
+export type SuspendedMembershipRow = MembershipRow;
+
 export interface InvitationRow {
   readonly id: string;
   readonly account: string;
@@ -122,6 +130,7 @@ export interface PeopleTables {
   second_factor: SecondFactorRow;
   passkey: PasskeyRow;
   membership: MembershipRow;
+  suspended_membership: SuspendedMembershipRow;
   invitation: InvitationRow;
   setup_link: SetupLinkRow;
   reset_link: ResetLinkRow;

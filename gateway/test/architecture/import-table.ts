@@ -100,7 +100,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
   // Without a server a command makes the console's links itself.
-  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/link-makers.ts', 'store/sql'],
+  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/link-makers.ts', 'people/verify-email.ts', 'store/sql'],
   // Files of other programs; of this one it knows nothing.
   connect: ['lib'],
 

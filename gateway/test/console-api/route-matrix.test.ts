@@ -97,6 +97,7 @@ beforeAll(async () => {
       request: await callOnce(url, key),
       session: 'ses_none',
       passkey: 'none',
+      service: 'none',
     };
   }
 });

@@ -1,5 +1,6 @@
 /** Owns the page of an invitation's link: what it invites to, and accepting it as somebody new or as who one is. */
 
+import { useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { keepSession, leaveSession, type Session, useSession } from '../../lib/session.ts';
@@ -66,15 +67,30 @@ function Open({ token, invitation, session }: OpenProps) {
     >
       {session.state === 'signed_in' ? (
         <AsSignedIn token={token} account={account} email={email} session={session} onJoined={join} />
-      ) : invitation.known ? (
-        <>
-          <p className="text-read">You have an account here already. Sign in, then join.</p>
-          <SignInSteps session={session} emailGiven={email} />
-        </>
       ) : (
-        <NewPersonForm token={token} account={account} email={email} onJoined={join} />
+        <AsStranger token={token} account={account} email={email} session={session} onJoined={join} />
       )}
     </OpenFrame>
+  );
+}
+
+/** Offers both ways to everybody: which of them fits, the link must not tell. */
+function AsStranger({ token, account, email, session, onJoined }: AsSignedInProps) {
+  const [isUser, setIsUser] = useState(session.state === 'second_factor');
+  return (
+    <>
+      {isUser ? (
+        <SignInSteps session={session} emailGiven={email} />
+      ) : (
+        <NewPersonForm token={token} account={account} email={email} onJoined={onJoined} />
+      )}
+      <p className="text-sm text-ink-3">
+        {isUser ? 'New here?' : 'Do you sign in with this address already, or by another service?'}{' '}
+        <Button kind="quiet" onClick={() => setIsUser(!isUser)}>
+          {isUser ? 'Create a user' : 'Sign in'}
+        </Button>
+      </p>
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { useSession } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
+import { ServicePanel } from './oidc-panel.tsx';
 import { PasskeyPanel } from './passkey-panel.tsx';
 import { NamePanel, PasswordPanel } from './person-panels.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
@@ -25,7 +26,7 @@ export default function MePage() {
         )}
         {me.data !== undefined && (
           <>
-            <NamePanel name={me.data.person.name} email={me.data.person.email} />
+            <NamePanel name={me.data.person.name} email={me.data.person.email} isVerified={me.data.email_verified} />
             {me.data.has_password ? (
               <>
                 <PasswordPanel />
@@ -43,6 +44,7 @@ export default function MePage() {
               hasPassword={me.data.has_password}
               isServed={session.data?.passkeys === true}
             />
+            <ServicePanel services={me.data.services} hasPassword={me.data.has_password} />
             <SessionPanel sessions={me.data.sessions} />
           </>
         )}

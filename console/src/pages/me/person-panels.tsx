@@ -9,7 +9,14 @@ import { Panel, Section } from '../../ui/page.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
 import { toast } from '../../ui/toasts.tsx';
 
-export function NamePanel({ name: saved, email }: { readonly name: string; readonly email: string }) {
+interface NamePanelProps {
+  readonly name: string;
+  readonly email: string;
+  /** Whether it was proved that the address is the user's. */
+  readonly isVerified: boolean;
+}
+
+export function NamePanel({ name: saved, email, isVerified }: NamePanelProps) {
   const [name, setName] = useState(saved);
   const rename = useAct('PATCH /me', ['GET /me', 'GET /session']);
   return (
@@ -40,7 +47,16 @@ export function NamePanel({ name: saved, email }: { readonly name: string; reado
               onChange={(event) => setName(event.target.value)}
               error={memberError(rename.error, 'name')}
             />
-            <TextField label="E-mail" hint="What you sign in with. It cannot be changed." readOnly value={email} />
+            <TextField
+              label="E-mail"
+              hint={
+                isVerified
+                  ? 'Verified. What you sign in with. It cannot be changed.'
+                  : `Not verified: you can be a member of one account only. Whoever runs the gateway verifies it: tollgate members verify ${email}`
+              }
+              readOnly
+              value={email}
+            />
           </div>
         </Form>
       </Panel>

@@ -6,6 +6,7 @@ const COLUMNS: CsvColumns<Member> = [
   ['person', ({ person }) => person],
   ['name', ({ name }) => name],
   ['email', ({ email }) => email],
+  ['email_verified', ({ email_verified }) => email_verified],
   ['role', ({ role }) => role],
   ['workspaces', ({ workspaces }) => listText(workspaces)],
   ['second_factor', ({ second_factor }) => second_factor],

@@ -38,7 +38,17 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
       ),
       sortBy: ({ name }) => name,
     },
-    { id: 'email', head: 'E-mail', cell: ({ email }) => email, sortBy: ({ email }) => email, wideOnly: true },
+    {
+      id: 'email',
+      head: 'E-mail',
+      cell: ({ email, email_verified }) => (
+        <>
+          {email} {!email_verified && <Badge>not verified</Badge>}
+        </>
+      ),
+      sortBy: ({ email }) => email,
+      wideOnly: true,
+    },
     {
       id: 'role',
       head: 'Role',

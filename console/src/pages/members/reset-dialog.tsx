@@ -42,8 +42,8 @@ export function ResetDialog({ account, member, onClose }: ResetDialogProps) {
     >
       <div className="flex flex-col gap-3 text-read">
         <p>
-          You get a link to hand over. Nothing changes until {name} uses it: then every session of theirs ends. A second
-          factor stays, and so do passkeys.
+          You get a link to hand over. Nothing changes until {name} uses it: then every session of theirs ends and their
+          passkeys are removed. A second factor and linked services stay.
         </p>
         {make.error !== null && <ErrorNote error={make.error} />}
       </div>

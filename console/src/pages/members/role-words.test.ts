@@ -12,6 +12,7 @@ const member = (person: string, role: Member['role']): Member => ({
   person,
   name: person,
   email: `${person}@example.com`,
+  email_verified: false,
   role,
   workspaces: null,
   elsewhere: false,
@@ -71,5 +72,8 @@ test('a new password is offered for others, by an owner for everybody, by an adm
     false,
   ]);
   expect(offered('developer', 'viewer')).toBe(false);
+  const verified = { ...member('b', 'viewer'), email_verified: true };
+  expect(mayReset(verified, 'a', mayAs('owner'))).toBe(true);
+  expect(mayReset(verified, 'a', (permission) => permission !== 'house.write')).toBe(false);
   expect(mayReset(member('a', 'viewer'), 'a', mayAs('owner'))).toBe(false);
 });

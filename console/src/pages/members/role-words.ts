@@ -50,5 +50,7 @@ export function lockOf(
 /** Whether a link to a new password is offered. The gateway looks at the member's other accounts too, which are not shown here. */
 export function mayReset(member: Member, self: string | null, may: (permission: Permission) => boolean): boolean {
   if (member.person === self || member.elsewhere || !may('members.write')) return false;
+  // A verified user can join other accounts, which a new password would open too.
+  if (member.email_verified && !may('house.write')) return false;
   return member.role !== 'owner' || may('owners.write');
 }

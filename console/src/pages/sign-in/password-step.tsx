@@ -11,6 +11,7 @@ import { ErrorNote, memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
+import { AccountStep } from './account-step.tsx';
 import { usePasskeyOffer } from './use-passkey-offer.ts';
 
 interface PasswordStepProps {
@@ -29,13 +30,18 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
     onStepped();
     await learnSession();
   };
+  const send = (account?: string) => {
+    const body = { email: email.trim(), password, ...(account === undefined ? {} : { account }) };
+    signIn.mutate({ body }, { onSuccess: ({ state }) => (state === 'choose_account' ? undefined : stepped()) });
+  };
+  const accounts = signIn.data?.accounts;
   return (
     <div className="flex flex-col gap-4">
       <Form
         label="Sign in by password"
         error={signIn.error}
         members={['email', 'password']}
-        onSubmit={() => signIn.mutate({ body: { email: email.trim(), password } }, { onSuccess: stepped })}
+        onSubmit={() => send()}
         foot={
           <Button type="submit" kind="primary" busy={signIn.isPending}>
             Sign in
@@ -60,6 +66,7 @@ export function PasswordStep({ session, emailGiven, onStepped }: PasswordStepPro
           error={memberError(signIn.error, 'password')}
         />
       </Form>
+      {accounts !== undefined && <AccountStep accounts={accounts} busy={signIn.isPending} onChoose={send} />}
       <OtherWays session={session} isAnybody={emailGiven === undefined} onStepped={stepped} />
     </div>
   );

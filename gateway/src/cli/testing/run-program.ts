@@ -7,6 +7,7 @@ import * as calls from '../calls.ts';
 import { type CliEnvironment, CliFailure } from '../cli-environment.ts';
 import * as keys from '../keys.ts';
 import * as limits from '../limits.ts';
+import * as members from '../members.ts';
 import * as replaceMasterKey from '../replace-master-key.ts';
 import * as resetPassword from '../reset-password.ts';
 import * as setupLink from '../setup-link.ts';
@@ -39,7 +40,18 @@ export async function runProgram(dataDir: string, ...words: readonly string[]): 
   const program = new Command('tollgate')
     .exitOverride()
     .configureOutput({ writeOut: environment.stdout, writeErr: environment.stderr });
-  for (const { register } of [keys, workspaces, accounts, limits, topup, calls, verify, backup, replaceMasterKey]) {
+  for (const { register } of [
+    keys,
+    workspaces,
+    accounts,
+    members,
+    limits,
+    topup,
+    calls,
+    verify,
+    backup,
+    replaceMasterKey,
+  ]) {
     register(program, environment);
   }
   for (const { register } of [setupLink, resetPassword]) {

@@ -59,10 +59,15 @@ export const peopleRoutes = {
     reply: session,
   },
   'POST /sign-in': {
-    summary: 'Signs in by password; the second factor is asked for where one is set.',
+    summary:
+      'Signs in by password; the second factor is asked for where one is set. Where several users of the address have the password, it answers `choose_account` with their accounts, and `account` names the one.',
     access: 'anyone',
-    body: z.strictObject({ email, password: z.string().min(1).max(200) }),
-    reply: signedIn,
+    body: z.strictObject({ email, password: z.string().min(1).max(200), account: id.optional() }),
+    reply: z.object({
+      state: z.enum(['second_factor', 'signed_in', 'choose_account']),
+      /** With `choose_account` only. */
+      accounts: z.array(z.object({ account: id, name: z.string() })).optional(),
+    }),
   },
   'POST /sign-in/code': {
     summary: 'The second step: a code of the authenticator, or a recovery code.',
@@ -103,10 +108,14 @@ export const peopleRoutes = {
   },
   'POST /sign-out': { summary: 'Ends this session.', access: 'anyone', body: nothing, reply: nothing },
   'GET /me': {
-    summary: 'The signed-in person, how he signs in, and where he is signed in.',
+    summary: 'The signed-in user, their ways to sign in, and their sessions.',
     access: 'person',
     reply: z.object({
       person,
+      /** Whether it was proved that the address is the user’s. Who is not verified joins no second account. */
+      email_verified: z.boolean(),
+      /** The services that are configured or linked. */
+      services: z.array(z.object({ id, name: z.string(), linked: z.boolean() })),
       has_password: z.boolean(),
       totp: z.boolean(),
       passkeys: z.array(z.object({ id, name: z.string(), added_at: time, used_at: time.nullable() })),
@@ -173,6 +182,14 @@ export const peopleRoutes = {
     reply: nothing,
   },
   'DELETE /me/passkeys/{passkey}': { summary: 'Takes a passkey away.', access: 'person', reply: nothing },
+  'POST /me/services': {
+    summary: 'Where to send the browser to link a service, as one more way to sign in.',
+    access: 'person',
+    /** Null: of a user without one, who must have signed in within the last ten minutes. */
+    body: z.strictObject({ provider: id, password: z.string().max(200).nullable() }),
+    reply: z.object({ url: z.url() }),
+  },
+  'DELETE /me/services/{service}': { summary: 'Unlinks a service.', access: 'person', reply: nothing },
   'GET /invitations/{token}': {
     summary: 'What an invitation invites to.',
     access: 'anyone',
@@ -182,12 +199,11 @@ export const peopleRoutes = {
       role: role.nullable(),
       email: z.string().nullable(),
       invited_by: z.string().nullable(),
-      /** The address is a person’s already: he signs in to accept. */
-      known: z.boolean(),
     }),
   },
   'POST /invitations/{token}': {
-    summary: 'Accepts an invitation: as the person signed in, or as a new one.',
+    summary:
+      'Accepts an invitation: as the user signed in, or as a new one, whatever other users the address has elsewhere.',
     access: 'anyone',
     body: z.strictObject({ name: givenName.nullable(), password: password.nullable() }),
     reply: session,

@@ -56,6 +56,8 @@ const member = z.object({
   person: id,
   name: z.string(),
   email: z.string(),
+  /** Whether it was proved that the address is the member’s. */
+  email_verified: z.boolean(),
   role,
   ...ofWorkspaces,
   second_factor: z.boolean(),

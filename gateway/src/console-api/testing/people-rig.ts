@@ -9,6 +9,7 @@ import { createLinkMakers } from '../../people/link-makers.ts';
 import { makersOf, membershipOf } from '../../people/membership.ts';
 import type { PeopleNote } from '../../people/people-note.ts';
 import { createSetUp, type SetUp } from '../../people/set-up.ts';
+import { createVerifyEmail } from '../../people/verify-email.ts';
 import { BY_COMMAND_LINE } from '../../store/audit-port.ts';
 import { loadMasterKey } from '../../store/sql/master-key.ts';
 import { openStore, type Store } from '../../store/sql/open-store.ts';
@@ -84,6 +85,7 @@ export async function openPeopleRig(
     credit: () => undefined,
     bindAccount: () => undefined,
     links: { ...createLinkMakers(store.people, () => rig.nowMs), served: () => null },
+    users: { verifyEmail: createVerifyEmail(store.people) },
     modelNames: () => null,
     nowMs: () => rig.nowMs,
   });
@@ -100,6 +102,7 @@ export async function openPeopleRig(
     note: (note) => void notes.push(note),
     config: () => served,
     suggestModel: () => 'demo',
+    pause: async () => undefined,
     nowMs: () => rig.nowMs,
   });
   const api = createConsoleApi({

@@ -80,7 +80,8 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
     limits: money.desk.rules,
     credit: money.credit,
     bindAccount: money.bindAccount,
-    links: { makeSetUp: async () => null, makeReset: async () => null, served: () => null },
+    links: { makeSetUp: async () => null, makeReset: async () => ({ kind: 'unknown' }), served: () => null },
+    users: { verifyEmail: async () => ({ kind: 'unknown' }) },
     modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
     nowMs: () => rig.nowMs,
   });

@@ -18,6 +18,7 @@ import { MIGRATION_17 } from './migration-17.ts';
 import { MIGRATION_18 } from './migration-18.ts';
 import { MIGRATION_19 } from './migration-19.ts';
 import { MIGRATION_20 } from './migration-20.ts';
+import { MIGRATION_21 } from './migration-21.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -109,4 +110,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_18,
   MIGRATION_19,
   MIGRATION_20,
+  MIGRATION_21,
 ];
