@@ -7,7 +7,12 @@ import type { MemberRow } from '../fates.ts';
  */
 export const REQUEST_MEMBERS: readonly MemberRow[] = [
   { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
-  { member: 'messages', becomes: 'turns', fate: null, note: 'audio of an earlier answer is refused' },
+  {
+    member: 'messages',
+    becomes: 'turns',
+    fate: null,
+    note: 'audio of an earlier answer is refused; to Claude the beginning of an answer goes without white space at its end, which is named',
+  },
   { member: 'audio', becomes: null, fate: 'refused', note: 'the answer cannot be sound' },
   { member: 'frequency_penalty', becomes: 'frequency_penalty', fate: null, note: '' },
   { member: 'presence_penalty', becomes: 'presence_penalty', fate: null, note: '' },
