@@ -1,7 +1,8 @@
 /** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
 
 import manifest from '../package.json' with { type: 'json' };
-import { createCapacity } from './admission/capacity.ts';
+import { type BodyBounds, createCapacity } from './admission/capacity.ts';
+import { boundsOfDescriptors } from './admission/descriptor-bounds.ts';
 import { entryOfModelNote, entryOfNote } from './app/entry-of-note.ts';
 import { openConsole } from './app/open-console.ts';
 import { openContent } from './app/open-content.ts';
@@ -12,6 +13,7 @@ import { openPolicy } from './app/open-policy.ts';
 import { findModel } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
 import { detectOllama, withOllama } from './config/detect-ollama.ts';
+import type { Limits } from './config/limits.ts';
 import { longestCallMs } from './config/longest-call.ts';
 import type { ListedModels } from './config/served-models.ts';
 import { createContentOf } from './console-api/call-content.ts';
@@ -25,8 +27,10 @@ import { createProviderHealth } from './gateway/provider-health.ts';
 import { createReasoningMark } from './gateway/reasoning-mark.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
+import { startShedding } from './http/shed-connections.ts';
 import { startKeepingKeyUses } from './identity/keep-key-uses.ts';
 import { loadKeyDirectory } from './identity/load-key-directory.ts';
+import { openFilesMax } from './lib/open-files.ts';
 import { Roster } from './lib/roster.ts';
 import { createLinkMakers } from './people/link-makers.ts';
 import { makersOf, membershipOf } from './people/membership.ts';
@@ -40,6 +44,7 @@ import { acquireDataLock } from './store/sql/data-lock.ts';
 import { loadMasterKey } from './store/sql/master-key.ts';
 import { openStore } from './store/sql/open-store.ts';
 import { createCallLog, type Log } from './telemetry/log.ts';
+import { closeIdle } from './upstream/connection.ts';
 
 /** A running gateway. */
 export interface App {
@@ -136,6 +141,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       nowMs: Date.now,
     });
     const limits = () => gate.settings.config.limits;
+    const filesMax = openFilesMax();
+    const descriptors = boundsOfDescriptors(filesMax);
     const baseUrl = () => gate.settings.config.server.publicUrl ?? server.url;
     const health = createProviderHealth();
     const models = await openModels({
@@ -158,8 +165,8 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       directory,
       recorder: store.recorder,
       capacity: createCapacity(
-        () => limits().openCallsMax,
-        () => limits().bodyBytesInFlightMax,
+        () => Math.min(limits().openCallsMax, descriptors.callsMax),
+        () => boundsOfBodies(limits()),
       ),
       log: createCallLog(log),
       waiting: new Roster(),
@@ -198,6 +205,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       contentOf: createContentOf(content.store, (request_id, cause) =>
         log.error({ request_id, cause: String(cause) }, 'what was said in a call is kept and cannot be read'),
       ),
+      bodyTimes: limits,
       status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
     });
     money.readAhead();
@@ -211,6 +219,20 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       console,
     });
     closers.push(() => server.stop(true));
+    closers.push(
+      startShedding({
+        bounds: descriptors,
+        closeIdle() {
+          server.closeIdle();
+          closeIdle();
+        },
+        onShort: (in_use) =>
+          log.warn(
+            { in_use, limit: filesMax },
+            'file descriptors run short: idle connections are closed and slow requests ended; raise the limit (ulimit -n)',
+          ),
+      }),
+    );
     const socket = serveControl(dataDir, control);
     closers.push(() => socket.stop());
     // Last, for a key is made once and shown once: a start that fails must not use it up.
@@ -242,6 +264,11 @@ export async function startApp(given: Config, log: Log): Promise<App> {
     await closeAll();
     throw error;
   }
+}
+
+/** A key may always hold one body of the greatest size. */
+function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax }: Limits): BodyBounds {
+  return { process: bodyBytesInFlightMax, key: Math.max(bodyBytesPerKeyMax, bodyBytesMax) };
 }
 
 const NOT_SET_UP = 'Nobody has set up the console yet. A one-time link to do so: bin/tollgate setup-link';

@@ -22,7 +22,7 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   await waitUntil(() => false, serveOnMs, hurry);
   gate.draining = true;
   const stopped = server.stop(false);
-  const idle = () => gate.capacity.openCalls.held === 0;
+  const idle = () => gate.capacity.present.held === 0;
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
   for (const call of gate.waiting.items()) {
     call.interrupt(

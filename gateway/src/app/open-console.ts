@@ -20,6 +20,7 @@ import { setUpHandlers } from '../console-api/set-up.ts';
 import { signInHandlers } from '../console-api/sign-in.ts';
 import { type StatusParts, statusHandlers } from '../console-api/status.ts';
 import { usageHandlers } from '../console-api/usage.ts';
+import type { BodyTimeLimits } from '../gateway/arriving-body.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
@@ -37,6 +38,8 @@ interface ConsoleParts {
   readonly usage: UsageReader;
   readonly desk: MoneyDesk;
   readonly models: ModelDesk;
+  /** How long the body of a request may take. */
+  bodyTimes(): BodyTimeLimits;
   readonly status: Omit<StatusParts, 'desk'>;
   /** What was said in a call, for those who may see it. */
   readonly contentOf: ContentOf;
@@ -53,6 +56,7 @@ export function openConsole({
   models,
   contentOf,
   status,
+  bodyTimes,
 }: ConsoleParts): ConsoleDesk {
   const { nowMs } = people;
   const usageParts = {
@@ -82,6 +86,7 @@ export function openConsole({
     },
     identify: createIdentify({ sessions: people.sessions, directory, nowMs }),
     publicUrl: people.publicUrl,
+    bodyTimes,
     onFault: (route, cause) => log.error({ route, cause: String(cause) }, 'the console failed'),
   });
   return createConsoleDesk(api, buildConsole, (cause) =>

@@ -99,7 +99,7 @@ function ended(app: App, log: Log): Promise<void> {
       }
       firstMs = nowMs;
       const { drainMs, drainStreamsMs } = app.gate.settings.config.limits;
-      const open = app.gate.capacity.openCalls.held;
+      const open = app.gate.capacity.present.held;
       log.info({ reason, open_calls: open }, 'stopping: open calls are finished first; a second signal ends them');
       drain(app, { serveOnMs: serveOn ? drainMs : 0, finishMs: drainStreamsMs, hurry: hurry.signal }).then(
         resolve,

@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono';
 import type { z } from 'zod';
+import { BODY_TIME_LIMITS, type BodyTimeLimits } from '../gateway/arriving-body.ts';
 import type { Arrival } from '../people/auth-cookies.ts';
 import { PeopleFailure } from '../people/people-failure.ts';
 import { isOfWholeAccount } from '../people/roles.ts';
@@ -15,7 +16,7 @@ import { csvResponse } from './csv.ts';
 import { requireWholeAccount } from './find-subject.ts';
 import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
 import { jsonReply } from './json-reply.ts';
-import { readJsonBody } from './read-json-body.ts';
+import { type BodyArrival, readJsonBody } from './read-json-body.ts';
 import { checkSameOrigin } from './same-origin.ts';
 
 export interface ConsoleApiParts {
@@ -24,6 +25,8 @@ export interface ConsoleApiParts {
   identify(arrival: Arrival): Promise<Actor>;
   /** What people reach the gateway at; null, or left out: what their requests say. */
   publicUrl?(): string | null;
+  /** How long a body may take; left out: the defaults. */
+  bodyTimes?(): BodyTimeLimits;
   /** A fault of ours, for the operator. */
   onFault(route: string, cause: unknown): void;
 }
@@ -108,7 +111,7 @@ async function answer(
     if (actor.kind !== 'key') checkSameOrigin(request, parts.publicUrl?.() ?? null);
     const tenancy = authorize(row, actor, path.account ?? null);
     const query = readQuery(row, request);
-    const body = await readBody(row, request, actor);
+    const body = await readBody(row, request, actor, { limits: parts.bodyTimes?.() ?? BODY_TIME_LIMITS, address });
     const call = {
       request,
       address,
@@ -178,10 +181,10 @@ function readQuery(row: RouteRow, request: Request): unknown {
   return parsed(row.query, given);
 }
 
-async function readBody(row: RouteRow, request: Request, actor: Actor): Promise<unknown> {
+async function readBody(row: RouteRow, request: Request, actor: Actor, arrival: BodyArrival): Promise<unknown> {
   if (row.body === undefined) return undefined;
   const bytesMax = row.bodyBytesMax ?? (actor.kind === 'nobody' ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX);
-  return parsed(row.body, await readJsonBody(request, bytesMax));
+  return parsed(row.body, await readJsonBody(request, bytesMax, arrival));
 }
 
 function parsed(schema: z.ZodObject, given: unknown): unknown {

@@ -7,6 +7,7 @@ export const CONSOLE_FAILURES = {
   forbidden: 403,
   cross_site: 403,
   not_found: 404,
+  body_timeout: 408,
   conflict: 409,
   gone: 410,
   too_large: 413,
@@ -14,6 +15,7 @@ export const CONSOLE_FAILURES = {
   too_many: 429,
   gateway_fault: 500,
   store_away: 503,
+  over_capacity: 503,
 } as const;
 export type ConsoleFailureKind = keyof typeof CONSOLE_FAILURES;
 
@@ -24,6 +26,8 @@ export interface FailureDetails {
   readonly page?: string;
   /** Whole seconds after which to ask again. */
   readonly retryAfterSeconds?: number;
+  /** The rest of the body is not read. */
+  readonly closeConnection?: boolean;
   readonly cause?: unknown;
 }
 
@@ -41,8 +45,9 @@ export class ConsoleFailure extends Error {
 
 /** `{"error":{"code","message","member","page"}}` with the kind's status. */
 export function failureResponse({ kind, message, details }: ConsoleFailure): Response {
-  const { member = null, page = null, retryAfterSeconds } = details;
-  const headers: Record<string, string> =
-    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  const { member = null, page = null, retryAfterSeconds, closeConnection } = details;
+  const headers: Record<string, string> = {};
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (closeConnection === true) headers.connection = 'close';
   return Response.json({ error: { code: kind, message, member, page } }, { status: CONSOLE_FAILURES[kind], headers });
 }

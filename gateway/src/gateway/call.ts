@@ -10,10 +10,17 @@ import type { CallMoney } from './call-money.ts';
 import type { ContentDraft } from './content-draft.ts';
 import type { IdempotencyRun } from './idempotency-run.ts';
 
+/** The client's connection, as far as a call has to do with it. */
+export interface CallConnection {
+  /** Said once nothing is waited for but that the client takes its reply; before the last byte is handed over. */
+  replyReady(): void;
+}
+
 /** Mutable by the line and by nobody else; `settled` is set once, by `settle`. */
 export interface Call {
   readonly requestId: string;
   readonly protocol: ProtocolName;
+  readonly connection: CallConnection | null;
   /** Unix ms. */
   readonly atMs: number;
   /** On the `performance.now()` clock. */
@@ -57,10 +64,11 @@ export function releaseCall(call: Call): void {
 }
 
 /** Begins a call. The id is ours (UUIDv7), never the client's: a label that a client sends must not name a charge. */
-export function openCall(protocol: ProtocolName, headers: Headers): Call {
+export function openCall(protocol: ProtocolName, headers: Headers, connection: CallConnection | null = null): Call {
   return {
     requestId: newRequestId(),
     protocol,
+    connection,
     atMs: Date.now(),
     startMs: performance.now(),
     session: readSession(headers),

@@ -5,7 +5,7 @@
 import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { admit } from './admit.ts';
-import { openCall, releaseCall } from './call.ts';
+import { type CallConnection, openCall, releaseCall } from './call.ts';
 import { countTokens } from './count-tokens.ts';
 import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
@@ -30,11 +30,15 @@ export interface Arrival {
   /** The call asks for a count of its tokens, not for an answer. */
   readonly countOnly: boolean;
   address(): string | null;
+  readonly connection: CallConnection;
 }
 
 /** Answers one call, whatever happens to it. */
-export async function handleCall({ request, protocol, countOnly, address }: Arrival, gate: Gate): Promise<Response> {
-  const call = openCall(protocol.name, request.headers);
+export async function handleCall(
+  { request, protocol, countOnly, address, connection }: Arrival,
+  gate: Gate,
+): Promise<Response> {
+  const call = openCall(protocol.name, request.headers, connection);
   const { settings } = gate;
   const { limits } = settings.config;
   let streams = false;
@@ -43,10 +47,12 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     call.principal = principal;
     noteUse(principal.use, request.headers, call.atMs);
     allowCaller(principal, principal.ranges === null ? null : address());
-    call.held.push(admit(gate));
+    const place = admit(gate);
+    call.held.push(() => place.leave());
     const version = readProtocolVersion(request.headers, protocol.name);
-    const body = await readBody(request, limits, gate.capacity.bodyBytes);
+    const body = await readBody(request, { keyId: principal.keyId, address }, limits, gate.capacity.bodyBytes);
     call.held.push(body.release);
+    place.open();
     const kept = principal.bodies ?? settings.config.defaults.logBodies;
     if (kept !== 'off' && !countOnly) startContent(call, gate.content, kept, body.bytes);
     const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
@@ -75,6 +81,9 @@ export async function handleCall({ request, protocol, countOnly, address }: Arri
     return await refuse(call, error, { protocol, gate, countOnly });
   } finally {
     // A stream gives back what it holds when it closes.
-    if (!streams) releaseCall(call);
+    if (!streams) {
+      releaseCall(call);
+      connection.replyReady();
+    }
   }
 }

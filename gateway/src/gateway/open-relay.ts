@@ -79,7 +79,9 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       noteOnce(outcome.failure === null ? 200 : null, outcome.failure);
       countDisorders(gate, protocol, observer);
       const settled = settle(call, outcome, gate);
-      return run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
+      const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
+      // The last bytes leave after this.
+      return kept.finally(() => call.connection?.replyReady());
     },
     scrub: (bytes) => scrub(bytes, credential),
     failureOfLate({ head, body }) {

@@ -1,9 +1,9 @@
 /** Owns the reading of a request body: its type, coding, size as it arrives, and the time it may take. Parses nothing. */
 import { gunzip } from 'node:zlib';
-import type { Gauge } from '../admission/capacity.ts';
+import type { BodyBytes, BodyShare } from '../admission/capacity.ts';
 import type { Limits } from '../config/limits.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import { ArrivingBody } from './arriving-body.ts';
 
 /** Bytes of a body and how to give their share of the process's memory back: exactly once, when the call is over. */
 export interface HeldBody {
@@ -11,13 +11,19 @@ export interface HeldBody {
   release(): void;
 }
 
+/** Whose body it is: the key that pays for its memory, and the client's address, asked only where it matters. */
+export interface BodySender {
+  readonly keyId: string;
+  address(): string | null;
+}
+
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Reads the whole body. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
- * `body_too_large`, `body_timeout`, `over_capacity`, `client_left`.
+ * `body_too_large`, `body_timeout`, `over_capacity`, `rate_limited` (the key holds too many bytes), `client_left`.
  */
-export function readBody(request: Request, limits: Limits, gauge: Gauge): Promise<HeldBody> {
+export function readBody(request: Request, sender: BodySender, limits: Limits, held: BodyBytes): Promise<HeldBody> {
   const { headers } = request;
   checkType(headers.get('content-type'));
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
@@ -29,67 +35,74 @@ export function readBody(request: Request, limits: Limits, gauge: Gauge): Promis
     );
   }
   const length = headers.get('content-length');
-  const claim = new Claim(gauge, limits.bodyBytesMax);
-  if (length === null) return hold(readChunks(request, claim), coding, claim, limits);
-  claim.growTo(Number(length));
-  return hold(request.arrayBuffer(), coding, claim, limits);
+  if (length !== null && Number(length) > limits.bodyBytesMax) throw tooLarge(limits);
+  const reading: Reading = {
+    arriving: new ArrivingBody(limits, sender.address),
+    share: held.open(sender.keyId),
+    limits,
+  };
+  return length !== null && isCountedAtOnce(Number(length), reading)
+    ? hold(reading.arriving.wait(request.arrayBuffer()), coding, reading)
+    : hold(gather(request, reading), coding, reading);
 }
 
-/** Waits for the bytes, within the time that a body may take, and inflates them. */
+/** What the steps of reading one body share. */
+interface Reading {
+  readonly arriving: ArrivingBody;
+  readonly share: BodyShare;
+  readonly limits: Limits;
+}
+
+/**
+ * A short body is cheaper to take in one piece, where its bytes cannot be counted as they arrive. It is one that needs no
+ * more than `body_timeout` at the least rate, so that its time limit needs no count either.
+ */
+function isCountedAtOnce(length: number, { share, limits }: Reading): boolean {
+  return length <= (limits.bodyBytesPerSecondMin * limits.bodyTimeoutMs) / 1_000 && share.takeDeclared(length);
+}
+
+/** Waits for the bytes and inflates them. */
 async function hold(
   body: Promise<ArrayBuffer | Buffer>,
   coding: 'identity' | 'gzip',
-  claim: Claim,
-  limits: Limits,
+  reading: Reading,
 ): Promise<HeldBody> {
+  const { share } = reading;
   try {
-    const raw = await within(body, limits);
-    const bytes = coding === 'gzip' ? await inflate(raw, claim, limits) : raw;
-    return { bytes, release: () => claim.release() };
+    const whole = await body;
+    share.arrived();
+    const raw = Buffer.isBuffer(whole) ? whole : Buffer.from(whole);
+    const bytes = coding === 'gzip' ? await inflate(raw, reading) : raw;
+    return { bytes, release: () => share.release() };
   } catch (error) {
-    claim.release();
-    throw error;
+    share.release();
+    throw error instanceof CallFailure ? error : left(error);
   }
 }
 
-/** What one body has taken of the gauge. */
-class Claim {
-  readonly #gauge: Gauge;
-  readonly #bytesMax: number;
-  #held = 0;
-
-  constructor(gauge: Gauge, bytesMax: number) {
-    this.#gauge = gauge;
-    this.#bytesMax = bytesMax;
+/** Counts bytes more: what a body inflates to is held beside its compressed bytes, each within its own bound. */
+function count(bytes: number, { share, limits }: Reading): void {
+  const outcome = share.take(bytes);
+  if (outcome === 'taken') return;
+  if (outcome === 'key_full') {
+    throw new CallFailure(
+      'rate_limited',
+      `the request bodies that this key has open are larger than ${limits.bodyBytesPerKeyMax} bytes together; send fewer at once`,
+      { closeConnection: true, retryAfterSeconds: 1 },
+    );
   }
+  throw new CallFailure('over_capacity', 'too many request bodies are held at once; try again shortly', {
+    closeConnection: true,
+    retryAfterSeconds: 1,
+  });
+}
 
-  /** Makes the claim as large as `bytes` in all. */
-  growTo(bytes: number): void {
-    if (bytes > this.#bytesMax) {
-      throw new CallFailure(
-        'body_too_large',
-        `the body is larger than ${this.#bytesMax} bytes, the most this gateway takes. Send less, or raise limits.body_bytes_max`,
-        { closeConnection: true },
-      );
-    }
-    if (bytes > this.#held) this.growBy(bytes - this.#held);
-  }
-
-  /** Takes so many bytes more: what a body inflates to is held beside its compressed bytes, each within its own bound. */
-  growBy(bytes: number): void {
-    if (!this.#gauge.take(bytes)) {
-      throw new CallFailure('over_capacity', 'too many request bodies are held at once; try again shortly', {
-        closeConnection: true,
-        retryAfterSeconds: 1,
-      });
-    }
-    this.#held += bytes;
-  }
-
-  release(): void {
-    this.#gauge.give(this.#held);
-    this.#held = 0;
-  }
+function tooLarge({ bodyBytesMax }: Limits): CallFailure {
+  return new CallFailure(
+    'body_too_large',
+    `the body is larger than ${bodyBytesMax} bytes, the most this gateway takes. Send less, or raise limits.body_bytes_max`,
+    { closeConnection: true },
+  );
 }
 
 function checkType(contentType: string | null): void {
@@ -100,59 +113,27 @@ function checkType(contentType: string | null): void {
   });
 }
 
-/** The bytes, unless they take too long. On the line of every call: as few promises as can be. */
-function within(body: Promise<ArrayBuffer | Buffer>, limits: Limits): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const deadline: Deadline = {
-      dueMs: performance.now() + limits.bodyTimeoutMs,
-      slot: UNWATCHED,
-      onDue() {
-        unwatchDeadline(deadline);
-        reject(
-          new CallFailure('body_timeout', `the body did not arrive within ${limits.bodyTimeoutMs} ms`, {
-            closeConnection: true,
-          }),
-        );
-      },
-    };
-    watchDeadline(deadline);
-    body.then(
-      (bytes) => {
-        unwatchDeadline(deadline);
-        resolve(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes));
-      },
-      (error: unknown) => {
-        unwatchDeadline(deadline);
-        reject(error instanceof CallFailure ? error : left(error));
-      },
-    );
+/** A body counted as it arrives. */
+async function gather({ body }: Request, reading: Reading): Promise<Buffer> {
+  if (body === null) return Buffer.alloc(0);
+  return reading.arriving.gather(body, (byteCount, added) => {
+    if (byteCount > reading.limits.bodyBytesMax) throw tooLarge(reading.limits);
+    count(added, reading);
   });
-}
-
-/** A body of unknown length, counted as it arrives. */
-async function readChunks(request: Request, claim: Claim): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  if (request.body === null) return Buffer.alloc(0);
-  for await (const chunk of request.body) {
-    bytes += chunk.length;
-    claim.growTo(bytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes);
 }
 
 function left(cause: unknown): CallFailure {
   return new CallFailure('client_left', 'the client left before its request was read', { cause });
 }
 
-function inflate(raw: Buffer, claim: Claim, limits: Limits): Promise<Buffer> {
+function inflate(raw: Buffer, reading: Reading): Promise<Buffer> {
+  const { limits } = reading;
   const most = Math.min(limits.bodyBytesMax, raw.length * limits.gzipRatioMax);
   return new Promise((resolve, reject) => {
     gunzip(raw, { maxOutputLength: Math.max(1, most) }, (error, bytes) => {
       try {
         if (error === null) {
-          claim.growBy(bytes.length);
+          count(bytes.length, reading);
           resolve(bytes);
         } else reject(gzipFailure(error, most, limits));
       } catch (failure) {

@@ -18,13 +18,15 @@ const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind
   malformed: ['upstream_nonsense', 'the model provider did not answer in HTTP/1.1'],
   too_large: ['upstream_nonsense', 'the answer of the model provider is larger than this gateway takes'],
   fault: ['gateway_fault', 'the gateway failed; this is not your fault'],
+  no_descriptor: ['over_capacity', 'the gateway has too many connections open; try again shortly'],
   aborted: ['upstream_failed', 'the call to the model provider was given up'],
 };
 
 /** A fault below the protocol. */
 export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   const [kind, message] = TRANSPORT[failure.kind];
-  return new CallFailure(kind, message, { cause: failure.message });
+  const isOurs = failure.kind === 'no_descriptor';
+  return new CallFailure(kind, message, { cause: failure.message, ...(isOurs ? { retryAfterSeconds: 1 } : {}) });
 }
 
 /** Upstream's credential and bill are the operator's: a caller cannot mend them. */

@@ -6,6 +6,7 @@ import { NO_SNIFF } from '../gateway/reply.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
 import { clientAddress, isForwardedHttps } from './client-address.ts';
+import type { ClientConnection } from './client-connection.ts';
 import type { ConsoleDesk } from './console-desk.ts';
 import { showKey } from './key-endpoint.ts';
 import type { ReadKeyStanding } from './key-standing.ts';
@@ -22,18 +23,20 @@ export interface Desk {
   readonly console: ConsoleDesk;
 }
 
-/** The connection's peer, asked only where it matters. */
-export type PeerAddress = () => string | null;
-
 /** Where a request came from, looked up only where it matters. */
 interface Origin {
-  readonly address: PeerAddress;
+  readonly connection: ClientConnection;
+  address(): string | null;
   /** Whether a trusted proxy says that it came by https. */
   isHttps(): boolean;
 }
 
 /** Answers any request, whatever it is. */
-export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): Response | Promise<Response> {
+export function answerRequest(
+  request: Request,
+  connection: ClientConnection,
+  desk: Desk,
+): Response | Promise<Response> {
   const { gate } = desk;
   const start = pathStart(request.url);
   const path = pathOf(request.url, start);
@@ -43,11 +46,23 @@ export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): 
     if (match === null) throw notFound(path);
     if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
     const address = () =>
-      clientAddress(peer(), request.headers.get('x-forwarded-for'), gate.settings.config.server.trustedProxies);
+      clientAddress(
+        connection.address(),
+        request.headers.get('x-forwarded-for'),
+        gate.settings.config.server.trustedProxies,
+      );
     const isHttps = () =>
-      isForwardedHttps(peer(), request.headers.get('x-forwarded-proto'), gate.settings.config.server.trustedProxies);
-    return answerRoute(match, request, { address, isHttps }, desk);
+      isForwardedHttps(
+        connection.address(),
+        request.headers.get('x-forwarded-proto'),
+        gate.settings.config.server.trustedProxies,
+      );
+    const answer = answerRoute(match, request, { connection, address, isHttps }, desk);
+    if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, connection);
+    connection.replyReady();
+    return answer;
   } catch (error) {
+    connection.replyReady();
     if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
     gate.log.fault('', 'a request could not be answered', error);
     return replyFailure(
@@ -58,21 +73,30 @@ export function answerRequest(request: Request, peer: PeerAddress, desk: Desk): 
   }
 }
 
+/** A call says itself when its reply is ready: it may be a stream. */
+async function readyOnceAnswered(answer: Promise<Response>, connection: ClientConnection): Promise<Response> {
+  try {
+    return await answer;
+  } finally {
+    connection.replyReady();
+  }
+}
+
 function answerRoute(
   match: RouteMatch,
   request: Request,
-  { address, isHttps }: Origin,
+  { connection, address, isHttps }: Origin,
   desk: Desk,
 ): Response | Promise<Response> {
   const { gate, describe, readKeyStanding } = desk;
   const { config } = gate.settings;
   switch (match.row.name) {
     case 'chat':
-      return handleCall({ request, protocol: chatCompletions, countOnly: false, address }, gate);
+      return handleCall({ request, protocol: chatCompletions, countOnly: false, address, connection }, gate);
     case 'messages':
-      return handleCall({ request, protocol: messages, countOnly: false, address }, gate);
+      return handleCall({ request, protocol: messages, countOnly: false, address, connection }, gate);
     case 'count-tokens':
-      return handleCall({ request, protocol: messages, countOnly: true, address }, gate);
+      return handleCall({ request, protocol: messages, countOnly: true, address, connection }, gate);
     case 'models':
       return listModels(request, address, gate, describe);
     case 'model':

@@ -22,6 +22,8 @@ export interface RouteRow {
   /** Exact paths; for `model` and `console` what follows the slash is the id or the page. */
   readonly paths: readonly string[];
   readonly below: boolean;
+  /** The line of a call answers it. */
+  readonly isCall: boolean;
 }
 
 /** A base URL given with or without `/v1`, or with it twice, works for both SDK families. */
@@ -29,11 +31,14 @@ function aliases(path: string): string[] {
   return [`/v1${path}`, path, `/v1/v1${path}`];
 }
 
+const CALLS: ReadonlySet<RouteName> = new Set(['chat', 'messages', 'count-tokens']);
+
 const row = (name: RouteName, methods: string[], paths: string[], below = false): RouteRow => ({
   name,
   methods,
   paths,
   below,
+  isCall: CALLS.has(name),
 });
 
 const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -2,12 +2,15 @@
 import type { Server } from 'bun';
 import { NO_SNIFF } from '../gateway/reply.ts';
 import { answerRequest, type Desk } from './answer-request.ts';
+import { ClientConnection } from './client-connection.ts';
 
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
   /** Stops to accept; resolves when the last reply was sent, or at once with `now`. */
   stop(now: boolean): Promise<void>;
+  /** Closes client connections that have no request. */
+  closeIdle(): void;
 }
 
 /** Seconds in which a new connection must send its headers. The runtime wants 5 to 255, and never 0. */
@@ -23,6 +26,7 @@ export function startHttpServer(host: string, port: number, desk: Desk): HttpSer
     url: `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${server.port}`,
     port: server.port ?? port,
     stop: (now) => server.stop(now),
+    closeIdle: () => void server.closeIdleConnections(),
   };
 }
 
@@ -34,9 +38,12 @@ function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
       idleTimeout: HEADERS_WITHIN_SECONDS,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       fetch(request, server) {
-        // The idle limit would cut a call that waits for its model; bodies and slow readers have limits of their own.
-        server.timeout(request, 0);
-        return answerRequest(request, () => server.requestIP(request)?.address ?? null, desk);
+        const { idleConnectionTimeoutMs } = desk.gate.settings.config.limits;
+        return answerRequest(
+          request,
+          new ClientConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000)),
+          desk,
+        );
       },
       error(fault) {
         desk.gate.log.fault('', 'a request could not be answered', fault);

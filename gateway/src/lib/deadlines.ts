@@ -51,3 +51,8 @@ export function unwatchDeadline(deadline: Deadline): void {
   }
   deadline.slot = UNWATCHED;
 }
+
+/** Everything that is watched now. */
+export function watchedDeadlines(): readonly Deadline[] {
+  return watched;
+}

@@ -1,5 +1,6 @@
 /** Owns sockets to upstream origins: dialling, TLS before the first byte, reuse of idle ones. Knows nothing of HTTP. */
 import type { Socket } from 'bun';
+import { freeSpareDescriptor, lowestFreeDescriptor } from '../lib/open-files.ts';
 import type { UpstreamFailure } from './failure.ts';
 import type { Origin } from './origin.ts';
 import { findPublicAddress } from './public-host.ts';
@@ -128,20 +129,33 @@ export function dial(origin: Origin, settle: (outcome: Connection | UpstreamFail
         error(socket, error) {
           if (socket.data !== undefined) closed(socket.data, error);
         },
-        connectError(_socket, error) {
-          attempt.settle(refused(origin, error));
-        },
+        // The promise of the connection tells it too.
+        connectError() {},
       },
     });
-  const connecting =
-    origin.publicOnly === true
-      ? findPublicAddress(origin.host).then((address) => (over ? undefined : connect(address)))
-      : connect(origin.host);
-  connecting.catch((error: unknown) => attempt.settle(refused(origin, error)));
+  /** To one address; a second time where only a descriptor was missing and one was kept back. */
+  const reach = (hostname: string, isAgain = false): void => {
+    connect(hostname).catch((error: unknown) => {
+      // The runtime tells a lack of descriptors as a refused connection (1.4.5).
+      if (over || lowestFreeDescriptor() !== null) attempt.settle(refused(origin, error));
+      else if (!isAgain && freeSpareDescriptor()) reach(hostname, true);
+      else attempt.settle(withoutDescriptor(origin));
+    });
+  };
+  if (origin.publicOnly === true) {
+    findPublicAddress(origin.host).then(
+      (address) => over || reach(address),
+      (error: unknown) => attempt.settle(refused(origin, error)),
+    );
+  } else reach(origin.host);
   return () => {
     over = true;
     attempt.connection?.socket.terminate();
   };
+}
+
+function withoutDescriptor(origin: Origin): UpstreamFailure {
+  return { kind: 'no_descriptor', message: `cannot connect to ${origin.key}: no file descriptor is left` };
 }
 
 function refused(origin: Origin, error: unknown): UpstreamFailure {

@@ -12,6 +12,8 @@ export type UpstreamFailureKind =
   | 'malformed'
   | 'too_large'
   | 'aborted'
+  /** This process has no file descriptor left. */
+  | 'no_descriptor'
   /** Whoever listened threw: upstream has no part in it. */
   | 'fault';
 

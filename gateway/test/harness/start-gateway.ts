@@ -18,6 +18,8 @@ export interface GatewayPlan {
   readonly environment?: Readonly<Record<string, string>>;
   /** Left out: any free one. */
   readonly port?: number;
+  /** The limit of file descriptors, soft and hard; left out: this process's. */
+  readonly openFilesMax?: number;
 }
 
 /** A gateway that listens. */
@@ -78,15 +80,15 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<RunningGatew
     ...plan.environment,
   };
   const flags = plan.config === undefined ? [] : ['--config', configFile];
-  const started = Bun.spawn(
-    [process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', String(plan.port ?? 0), ...flags],
-    {
-      cwd: home,
-      env: environment,
-      stdout: 'pipe',
-      stderr: 'pipe',
-    },
-  );
+  const limited =
+    plan.openFilesMax === undefined ? [] : ['sh', '-c', 'ulimit -n "$0"; exec "$@"', String(plan.openFilesMax)];
+  const server = [process.execPath, '--max-http-header-size=16384', MAIN, 'serve', '--port', String(plan.port ?? 0)];
+  const started = Bun.spawn([...limited, ...server, ...flags], {
+    cwd: home,
+    env: environment,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
   const stdout = gather(started.stdout);
   const stderr = gather(started.stderr);
   const url = await waitFor(() => LISTENS.exec(stdout.text())?.[1] ?? null, started.exited);

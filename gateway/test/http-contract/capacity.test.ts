@@ -79,17 +79,17 @@ describe('open calls', () => {
 });
 
 describe('body bytes in flight', () => {
-  /** Opens a call whose body of `bytes` is announced and does not come. */
-  async function announce(bytes: number): Promise<RawClient> {
+  /** Opens a call that declares a body of `bytes` and sends the first `sent` of them. */
+  async function announce(bytes: number, sent: number): Promise<RawClient> {
     const client = await connectRaw(pair.gateway.url);
     client.send(head(`POST ${PATHS.chat} HTTP/1.1`, [...goodLines(pair.gateway.key), `content-length: ${bytes}`]));
+    client.send(' '.repeat(sent));
     return client;
   }
 
   test('bodies of the limit together are taken, one byte more is 503; a body that leaves gives its share back', async () => {
     const good = JSON.stringify(goodBody('chat'));
-    const held = await announce(MIB - good.length);
-    held.send(' ');
+    const held = await holdAllBut(good);
     expect((await post(pair.gateway, 'chat', good)).status).toBe(200);
     const response = await post(pair.gateway, 'chat', `${good} `);
     expect(Number(response.headers.get('retry-after'))).toBeWithin(1, 61);
@@ -99,6 +99,24 @@ describe('body bytes in flight', () => {
       const again = await post(pair.gateway, 'chat', good.padEnd(MIB));
       return again.status === 200 ? true : null;
     });
+  });
+
+  /** An unfinished body that leaves room for `good` alone. A probe that comes before its last bytes takes their room; then again. */
+  async function holdAllBut(good: string): Promise<RawClient> {
+    let held = await announce(MIB, MIB - good.length);
+    return eventually('the bytes of the unfinished body', async () => {
+      const { status } = await post(pair.gateway, 'chat', `${good} `);
+      if (held.ended() !== 'open') held = await announce(MIB, MIB - good.length);
+      else if (status === 503) return held;
+      return null;
+    });
+  }
+
+  test('a declared length takes nothing of the others: bytes count as they arrive', async () => {
+    const declared = await Promise.all(Array.from({ length: 5 }, () => announce(MIB - 1, 1)));
+    const body = JSON.stringify(goodBody('chat', { padding: 'p'.repeat(MIB * 0.8) }));
+    expect((await post(pair.gateway, 'chat', body)).status).toBe(200);
+    for (const client of declared) client.leave('rst');
   });
 
   test('whichever way a body came and its call ended, its share comes back', async () => {
