@@ -14,6 +14,9 @@ export interface DrainPlan {
 const WARNING_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 const LAST_WORDS_MS = 2_000;
+/** Clients that sent a request so recently are about to send another: it is answered, and the last of its connection. */
+const QUIET_MS = 300;
+const QUIET_WITHIN_MS = 2_000;
 
 /** Resolves when the last call is settled and everything is closed. */
 export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan): Promise<void> {
@@ -21,6 +24,7 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   gate.ready = false;
   await waitUntil(() => false, serveOnMs, hurry);
   gate.draining = true;
+  await untilQuiet(() => server.lastRequestMs(), hurry);
   const stopped = server.stop(false);
   const idle = () => gate.capacity.present.held === 0;
   await waitUntil(idle, Math.max(0, finishMs - WARNING_MS), hurry);
@@ -36,6 +40,11 @@ export async function drain(app: App, { serveOnMs, finishMs, hurry }: DrainPlan)
   await waitUntil(idle, LAST_WORDS_MS, null);
   closeIdle();
   await app.close();
+}
+
+/** A connection that is closed while a request is on its way to it loses the request: its client is told before. */
+function untilQuiet(lastRequestMs: () => number, hurry: AbortSignal): Promise<void> {
+  return waitUntil(() => performance.now() - lastRequestMs() >= QUIET_MS, QUIET_WITHIN_MS, hurry);
 }
 
 function waitUntil(done: () => boolean, atMostMs: number, hurry: AbortSignal | null): Promise<void> {

@@ -74,21 +74,16 @@ export class ArrivingBody implements Deadline {
 
   onDue(nowMs: number): void {
     const { bodyTimeoutMs, bodyTimeoutMaxMs, bodyBytesPerSecondMin } = this.#limits;
+    const mostMs = Math.max(bodyTimeoutMs, bodyTimeoutMaxMs);
     // By then the average falls below the least rate.
     const fastEnoughMs = (this.byteCount / bodyBytesPerSecondMin) * 1_000;
-    this.dueMs =
-      this.startMs + Math.min(Math.max(bodyTimeoutMs, fastEnoughMs), Math.max(bodyTimeoutMaxMs, bodyTimeoutMs));
+    this.dueMs = this.startMs + Math.min(Math.max(bodyTimeoutMs, fastEnoughMs), mostMs);
     if (nowMs < this.dueMs) return;
-    const isSlow = this.dueMs - this.startMs < bodyTimeoutMaxMs;
-    this.end(
-      new CallFailure(
-        'body_timeout',
-        isSlow
-          ? `the body did not arrive within ${bodyTimeoutMs} ms, and slower than ${bodyBytesPerSecondMin} bytes per second`
-          : `the body did not arrive within ${bodyTimeoutMaxMs} ms`,
-        { closeConnection: true },
-      ),
-    );
+    const message =
+      fastEnoughMs < mostMs
+        ? `the body did not arrive within ${bodyTimeoutMs} ms, nor at ${bodyBytesPerSecondMin} bytes per second`
+        : `the body did not arrive within ${mostMs} ms`;
+    this.end(new CallFailure('body_timeout', message, { closeConnection: true }));
   }
 
   /** Stops waiting for the rest. */

@@ -9,6 +9,8 @@ export interface HttpServer {
   readonly port: number;
   /** Stops to accept; resolves when the last reply was sent, or at once with `now`. */
   stop(now: boolean): Promise<void>;
+  /** When the last request came, on the `performance.now()` clock. */
+  lastRequestMs(): number;
   /** Closes client connections that have no request. */
   closeIdle(): void;
 }
@@ -20,17 +22,21 @@ const RUNTIME_BODY_BYTES_MAX = 2 ** 40;
 
 /** Throws where the address is taken, in words that say what to do. */
 export function startHttpServer(host: string, port: number, desk: Desk): HttpServer {
-  const server = listen(host, port, desk);
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const server = listen(host, port, desk, () => {
+    lastMs = performance.now();
+  });
   const shown = host.includes(':') ? `[${host}]` : host;
   return {
     url: `http://${shown === '0.0.0.0' || shown === '[::]' ? '127.0.0.1' : shown}:${server.port}`,
     port: server.port ?? port,
     stop: (now) => server.stop(now),
+    lastRequestMs: () => lastMs,
     closeIdle: () => void server.closeIdleConnections(),
   };
 }
 
-function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
+function listen(hostname: string, port: number, desk: Desk, onRequest: () => void): Server<undefined> {
   try {
     return Bun.serve({
       hostname,
@@ -38,12 +44,11 @@ function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
       idleTimeout: HEADERS_WITHIN_SECONDS,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
       fetch(request, server) {
+        onRequest();
         const { idleConnectionTimeoutMs } = desk.gate.settings.config.limits;
-        return answerRequest(
-          request,
-          new ClientConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000)),
-          desk,
-        );
+        const connection = new ClientConnection(server, request, Math.ceil(idleConnectionTimeoutMs / 1_000));
+        const answer = answerRequest(request, connection, desk);
+        return desk.gate.draining ? lastOfConnection(answer) : answer;
       },
       error(fault) {
         desk.gate.log.fault('', 'a request could not be answered', fault);
@@ -54,4 +59,11 @@ function listen(hostname: string, port: number, desk: Desk): Server<undefined> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot listen on ${hostname}:${port} (${reason}). Choose another with --port or PORT`, { cause });
   }
+}
+
+/** Tells the client that the connection ends with this reply. */
+async function lastOfConnection(answer: Response | Promise<Response>): Promise<Response> {
+  const reply = await answer;
+  reply.headers.set('connection', 'close');
+  return reply;
 }

@@ -23,8 +23,10 @@ const CALLS_AT_ONCE = 4;
 const CALL_MS_MAX = 20_000;
 
 async function startLimited(): Promise<Pair> {
-  const pair = await startPair((url) => contractConfig(url), { openFilesMax: OPEN_FILES_MAX });
+  const models = { paced: { targets: [{ provider: 'lab' }], price: 'free' } };
+  const pair = await startPair((url) => contractConfig(url, { models }), { openFilesMax: OPEN_FILES_MAX });
   scriptContractModels(pair.fake);
+  pair.fake.script('paced', { answer: 'long:600', delayBetweenEventsMs: 1_000 });
   return pair;
 }
 
@@ -82,13 +84,17 @@ describe(`with ${OPEN_FILES_MAX} file descriptors`, () => {
 
 const streams: RawClient[] = [];
 
-/** Begins streams one by one, as bare connections that stay open; how many were answered how. */
+const LANES = 20;
+
+/** Begins streams, as bare connections that stay open; how many were answered how. */
 async function openStreams({ gateway }: Pair, count: number): Promise<Map<string, number>> {
-  const body = JSON.stringify(goodBody('chat', { model: 'endless', stream: true }));
+  const body = JSON.stringify(goodBody('chat', { model: 'paced', stream: true }));
   const lines = [...goodLines(gateway.key), `content-length: ${body.length}`];
   const bytes = head('POST /v1/chat/completions HTTP/1.1', lines) + body;
   const statuses = new Map<string, number>();
-  for (let index = 0; index < count; index += 1) {
+  let left = count;
+  const begin = async () => {
+    if (left-- <= 0) return;
     const client = await connectRaw(gateway.url);
     streams.push(client);
     client.send(bytes);
@@ -97,7 +103,9 @@ async function openStreams({ gateway }: Pair, count: number): Promise<Map<string
     const start = client.received().toString('latin1');
     const status = start.slice(9, 12) + (/^retry-after: [1-9]/im.test(start) ? ' with retry-after' : '');
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  }
+    await begin();
+  };
+  await Promise.all(Array.from({ length: LANES }, begin));
   return statuses;
 }
 

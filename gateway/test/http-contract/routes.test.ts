@@ -4,7 +4,8 @@ import { exchange, rawRequest } from '../fake-upstream/raw-client.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { callHeaders, get, goodBody, post, type Side } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
-import { expectRefusal, invalid } from './expect-refusal.ts';
+import { expectRefusal, expectRefusalBody, invalid } from './expect-refusal.ts';
+import { head, sendWire } from './wire.ts';
 
 let pair: Pair;
 beforeAll(async () => {
@@ -61,6 +62,19 @@ describe('another method is 405 with allow', () => {
       }
     });
   }
+
+  test('methods that clients of HTTP seldom send get 405 with a body too', async () => {
+    for (const method of ['PROPFIND', 'TRACE', 'QUERY', 'LOCK', 'MKCOL', 'REPORT']) {
+      const answer = await sendWire(pair.gateway.url, head(`${method} /v1/messages HTTP/1.1`, ['host: 127.0.0.1']));
+      expect([method, answer?.status, answer?.headers.get('allow')]).toEqual([method, 405, 'POST']);
+      expectRefusalBody(
+        answer?.headers ?? new Headers(),
+        answer?.text ?? '',
+        'messages',
+        invalid('messages', method, null, 405),
+      );
+    }
+  });
 
   test('HEAD on a path of calls is 405 without a body', async () => {
     const response = await fetch(`${pair.gateway.url}/v1/messages`, { method: 'HEAD' });

@@ -63,6 +63,13 @@ describe('what the server gets', () => {
     });
   });
 
+  test('all file descriptors that the hard limit allows, however low the soft one is', async () => {
+    const hardMax = Number(Bun.spawnSync(['sh', '-c', 'ulimit -Hn']).stdout.toString());
+    const most = Math.min(hardMax, 4_096);
+    const limited = ['sh', '-c', `ulimit -Sn 256 && ulimit -Hn ${most} && exec "$@"`, 'sh'];
+    expect(await launch([...limited, ...run('open-files')]).next()).toEqual({ most });
+  });
+
   test('a NODE_ENV of the operator stands', async () => {
     const launched = launch(run('describe'), { environment: { NODE_ENV: 'development' } });
     expect(await launched.next()).toMatchObject({ NODE_ENV: 'development' });

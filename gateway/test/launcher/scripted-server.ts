@@ -1,5 +1,6 @@
 /** Owns what stands behind the launcher in its tests: a server that does what its first argument says and reports on standard output. */
 import { watchLauncher } from '../../src/cli/launcher-watch.ts';
+import { openFilesMax } from '../../src/lib/open-files.ts';
 
 const [mode, ...rest] = process.argv.slice(2);
 
@@ -54,6 +55,9 @@ switch (mode) {
     break;
   case 'watch-and-end':
     watchLauncher(() => say('launcher gone'));
+    break;
+  case 'open-files':
+    say({ most: openFilesMax() });
     break;
   case 'echo':
     say({ port: Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') }).port });
