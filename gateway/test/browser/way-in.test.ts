@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
+import { control } from '../http-contract/make-key.ts';
+import { askFromPage } from './ask-from-page.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { timeCode } from './time-code.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
@@ -109,6 +111,41 @@ on('somebody invited comes in, and is out when removed (needs Linux on x64 for t
   await guest.page.getByRole('heading', { name: /Sign in|member of no account/ }).waitFor();
   await expectSound(guest);
 });
+
+on(
+  'two users of one address with one password: the sign-in asks which (needs Linux on x64 for the browser)',
+  async () => {
+    await control(gateway, 'accounts.create', { id: 'team' });
+    const guest = { email: 'lin@example.com', role: 'viewer', workspaces: null };
+    for (const account of ['default', 'team']) {
+      const { json } = await askFromPage(owner.page, `POST /accounts/${account}/invitations`, guest);
+      const visitor = await newVisitor(browser);
+      const { page } = visitor;
+      await page.goto(json.link);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('button', { name: 'Create a user' }).waitFor();
+      await expectSound(visitor);
+      await page.getByRole('button', { name: 'Create a user' }).click();
+      await page.getByLabel('Name').fill('Lin');
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/app?account=${account}`);
+    }
+    const visitor = await newVisitor(browser);
+    const { page } = visitor;
+    await page.goto(`${gateway.url}/app`);
+    await page.getByLabel('E-mail').fill(guest.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    const choice = page.getByRole('group', { name: 'Account' });
+    await choice.waitFor();
+    await expectSound(visitor);
+    await choice.getByRole('button', { name: 'team' }).click();
+    await page.getByRole('button', { name: 'Lin', exact: true }).waitFor();
+    const { json } = await askFromPage(page, 'GET /session');
+    expect(json.accounts).toMatchObject([{ account: 'team', member: true }]);
+  },
+);
 
 on(
   'signing in takes password and recovery code, and leads to the page asked for (needs Linux on x64 for the browser)',
