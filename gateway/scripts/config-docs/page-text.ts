@@ -124,6 +124,27 @@ for each model and kind. Write 0 where they are free. The word \`free\` covers t
 
 \`\`\`yaml
 ${APART_EXAMPLE}\`\`\`
+
+## Prices of tiers, and of other models in a request
+
+A request may ask for a tier that costs more or less: \`service_tier\`, \`speed\`, \`inference_geo\`. \`modifiers\` says by how
+much all rates per token are multiplied then; the catalogue has the factors that vendors publish. The tier that the answer
+states is charged; where it states none, the tier that was asked for. \`service_tier: auto\` holds the dearest tier that has a
+price. Where a balance or a budget pays, a request for a tier without a price is refused with 400 and the member's name, and
+so are members whose cost nobody can tell: \`provider\`, \`plugins\`, \`preset\`, \`billing_policy\`. Elsewhere such an answer is
+charged at the list price, the record has its \`tier\`, and the log warns once.
+
+\`\`\`yaml
+    price:
+      input: 5.00
+      output: 25.00
+      modifiers: { speed: { fast: 2 }, inference_geo: { us: 1.1 }, service_tier: { priority: 1.75, flex: 0.5 } }
+\`\`\`
+
+A request may name other models as well: \`fallbacks\`, \`models\`, the \`model\` of an advisor tool and the like. Each must be a
+model of the same provider, by the provider's own name, that the key may use; it is answered as \`model\` is where it may not.
+The dearest of them is held, what works beside the model (an advisor) on top, and the model that the answer names is
+charged. Where several ran, each has its part in the record's \`usage.parts\`, at its own price.
 `;
 
 export const WITHOUT_MODELS = `## Without \`models\`

@@ -10,6 +10,7 @@ import { type LimitExceeded, LimitProofs } from '../gateway/limit-proofs.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
 import { createPromptCounter } from '../gateway/prompt-counter.ts';
+import { createRetryTokens } from '../gateway/retry-tokens.ts';
 import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
 import { createKeyUsageReader } from '../http/key-usage.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
@@ -20,7 +21,7 @@ import type { StoredAccount } from '../store/policy-port.ts';
 import type { Store } from '../store/sql/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { accountOf, sinceMade } from './subject-origin.ts';
-import { createUnpricedTeller } from './tell-unpriced.ts';
+import { createTierTeller, createUnpricedTeller } from './tell-unpriced.ts';
 
 export interface Money {
   readonly desk: MoneyDesk;
@@ -116,6 +117,8 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       timeZoneOf,
       priced: rememberPrices(),
       tellUnpriced: createUnpricedTeller(log),
+      tellUnknownTier: createTierTeller(log),
+      retryTokens: createRetryTokens(),
     },
     readKeyStanding: createKeyStandingReader(
       {

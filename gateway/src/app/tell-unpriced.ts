@@ -9,6 +9,21 @@ interface Warned {
 }
 
 /** The function says what it has not said before. */
+export function createTierTeller(log: Warned): (model: string, tier: string) => void {
+  const told = new Set<string>();
+  return (model, tier) => {
+    const key = JSON.stringify([model, tier]);
+    if (told.has(key)) return;
+    if (told.size >= REMEMBERED_MAX) told.clear();
+    told.add(key);
+    log.warn(
+      { model, tier, unpriced: true },
+      `upstream answered with ${tier}, for which no price of this model is known: charged at the list price; give the model a price with modifiers`,
+    );
+  };
+}
+
+/** The function says what it has not said before. */
 export function createUnpricedTeller(log: Warned): (model: string, kinds: readonly string[]) => void {
   const told = new Set<string>();
   return (model, kinds) => {

@@ -1,9 +1,10 @@
 /** Owns the reading of a price as an operator writes it. Knows no model, and not when a price is in force. */
 
+import { isStandard, isTierWord, TIER_MEMBERS as STATED_MEMBERS, type TierMember } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import { parseFees, type WrittenFees } from './fees.ts';
 import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
-import { FREE_PRICE, fillPrice, type Price } from './price.ts';
+import { FREE_PRICE, fillPrice, type Price, type PriceModifier } from './price.ts';
 import { PRICE_MEMBERS, type PriceMember, type PublishedPrice } from './rates.ts';
 
 type Written = string | number;
@@ -23,13 +24,23 @@ export type WrittenPrice = WrittenRates & {
   readonly tiers?: readonly WrittenTier[] | undefined;
   /** USD per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: WrittenFees | undefined;
+  /** By how much the rates are multiplied in a tier, by member and word: `{ speed: { fast: 2 } }`. */
+  readonly modifiers?: WrittenModifiers | undefined;
 };
+
+export type WrittenModifiers = { readonly [member in TierMember]?: { readonly [word: string]: Written } | undefined };
 
 /** A price without a beginning: a mapping, or the word `free`. */
 export type ConfigPrice = 'free' | WrittenPrice;
 
 const RATE_MEMBERS: ReadonlySet<string> = new Set([...PRICE_MEMBERS, ...MEDIA_COUNTERS, 'cache_write']);
-const CONFIG_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'from', 'tiers', 'per_1000_requests']);
+const CONFIG_MEMBERS: ReadonlySet<string> = new Set([
+  ...RATE_MEMBERS,
+  'from',
+  'tiers',
+  'per_1000_requests',
+  'modifiers',
+]);
 const TIER_MEMBERS: ReadonlySet<string> = new Set([...RATE_MEMBERS, 'above']);
 
 /**
@@ -54,12 +65,27 @@ export function parseConfigPrice(written: ConfigPrice): Price {
  * @throws PriceError as `parseConfigPrice` does.
  */
 export function parsePriceFrom(origin: string, written: WrittenPrice): Price {
-  const { tiers = [], per_1000_requests = {} } = written;
-  return fillPrice(
+  const { tiers = [], per_1000_requests = {}, modifiers } = written;
+  const price = fillPrice(
     parseRates(written, CONFIG_MEMBERS),
     origin,
     tiers.map((tier) => ({ ...parseRates(tier, TIER_MEMBERS), inputTokensAbove: tier.above })),
     parseFees(per_1000_requests),
+  );
+  return modifiers === undefined ? price : { ...price, modifiers: parseModifiers(modifiers) };
+}
+
+const MILLION = 1_000_000n;
+
+function parseModifiers(written: WrittenModifiers): readonly PriceModifier[] {
+  return STATED_MEMBERS.flatMap((member) =>
+    Object.entries(written[member] ?? {}).map(([word, times]) => {
+      const where = `modifiers.${member}.${word}`;
+      if (!isTierWord(word) || isStandard(member, word)) {
+        throw new PriceError(where, JSON.stringify(word), `a word for which ${member} has a price of its own`);
+      }
+      return { member, word, times: [parseUsdPerMillion(times, where), MILLION] } as const;
+    }),
   );
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
-import { ceilNanoUsd, costNanoUsd } from './cost.ts';
+import { ceilNanoUsd, chargedNanoUsd, costNanoUsd } from './cost.ts';
 import { unpricedTools } from './fees.ts';
 import { FREE_PRICE, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, withMarkUp } from './price.ts';
 import { billRandomCalls } from './testing/random-bills.ts';
@@ -176,5 +176,35 @@ describe('ceilNanoUsd', () => {
     [1000n, -1_000_000, 0n],
   ])('rounds %p pico at %d ppm up', (pico, ppm, nano) => {
     expect(ceilNanoUsd(pico, withMarkUp(price, ppm))).toBe(nano);
+  });
+});
+
+describe('parts at prices of their own', () => {
+  const part = (input: number, output: number, price_version: string) => ({
+    input,
+    cache_read: 0,
+    cache_write_5m: 0,
+    cache_write_1h: 0,
+    output,
+    reasoning: 0,
+    price_version,
+  });
+  const CHEAP = 'config@1_1_1_1_0.0001_0.0001;web_search=10/1000';
+  const DEAR = 'config@5_5_5_5_0.0004_0.0004';
+  const usage = {
+    ...ZERO_USAGE,
+    input: 30,
+    output: 5,
+    apart: { server_tools: { web_search: 1 }, parts: [part(10, 4, CHEAP), part(20, 1, DEAR)] },
+  };
+
+  test('are summed exactly, with the fees of the whole, and rounded once', () => {
+    // 10 × 1000 + 4 × 0.1 + 20 × 5000 + 1 × 0.4 nano-USD, and a search.
+    expect(chargedNanoUsd(usage, parsePriceVersion(CHEAP), parsePriceVersion)).toBe(110_001n + 10_000_000n);
+  });
+
+  test('must come to the counters', () => {
+    const more = { ...usage, input: 31 };
+    expect(() => chargedNanoUsd(more, parsePriceVersion(CHEAP), parsePriceVersion)).toThrow('usage input: found 31');
   });
 });

@@ -19,23 +19,51 @@ const PPM = 1_000_000n;
  * numbers decides what such numbers mean, and a bill is never made from them by accident.
  */
 export function costNanoUsd(usage: Usage, price: Price): NanoUsd {
+  const picoUsd = tokenPicoUsd(usage, price) + (usage.apart === undefined ? 0n : feePicoUsd(usage.apart, price.fees));
+  if (price.markUpPpm === 0n) return (picoUsd + HALF_NANO) / PICO_PER_NANO;
+  return (picoUsd * (PPM + price.markUpPpm) + HALF_NANO * PPM) / (PICO_PER_NANO * PPM);
+}
+
+/**
+ * What usage costs of which a record states the prices: `price` is that of the whole, or of the model that answered where each
+ * part names its own (`priceOf` reads it); then `price` has the fees. One rounding, as above.
+ * @throws RangeError also where the parts do not come to the counters.
+ */
+export function chargedNanoUsd(usage: Usage, price: Price, priceOf: (version: string) => Price): NanoUsd {
+  const parts = usage.apart?.parts;
+  if (parts === undefined) return costNanoUsd(usage, price);
+  for (const counter of PART_COUNTERS) {
+    const sum = parts.reduce((total, part) => total + part[counter], 0);
+    if (sum !== usage[counter])
+      throw new RangeError(`usage ${counter}: found ${usage[counter]}, its parts come to ${sum}`);
+  }
+  let scaled = feePicoUsd(usage.apart ?? {}, price.fees) * (PPM + price.markUpPpm);
+  for (const { price_version, ...counters } of parts) {
+    const own = price_version === undefined ? price : priceOf(price_version);
+    scaled += tokenPicoUsd(counters, own) * (PPM + own.markUpPpm);
+  }
+  return (scaled + HALF_NANO * PPM) / (PICO_PER_NANO * PPM);
+}
+
+const PART_COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
+
+/** The tokens at the rates of their tier of length. */
+function tokenPicoUsd(usage: Usage, price: Price): bigint {
   const { input, cache_read, cache_write_5m, cache_write_1h } = usage;
   const rates =
     price.tiers.length === 0 ? price : chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
-  let picoUsd =
+  const picoUsd =
     tokens(input, 'input') * rates.input +
     tokens(cache_read, 'cache_read') * rates.cache_read +
     tokens(cache_write_5m, 'cache_write_5m') * rates.cache_write_5m +
     tokens(cache_write_1h, 'cache_write_1h') * rates.cache_write_1h +
     tokens(usage.output - usage.reasoning, 'output - reasoning') * rates.output +
     tokens(usage.reasoning, 'reasoning') * rates.reasoning;
-  if (usage.apart !== undefined) picoUsd += apartPicoUsd(usage, usage.apart, rates, price.fees);
-  if (price.markUpPpm === 0n) return (picoUsd + HALF_NANO) / PICO_PER_NANO;
-  return (picoUsd * (PPM + price.markUpPpm) + HALF_NANO * PPM) / (PICO_PER_NANO * PPM);
+  return usage.apart === undefined ? picoUsd : picoUsd + mediaPicoUsd(usage, usage.apart, rates);
 }
 
-/** What parts and requests cost on top of a sum that took all tokens at the rates of their whole; below 0 where they cost less. */
-function apartPicoUsd(usage: Usage, apart: UsageApart, rates: Rates, fees: Fees | null): bigint {
+/** What sound and images cost on top of a sum that took all tokens at the rates of their whole; below 0 where they cost less. */
+function mediaPicoUsd(usage: Usage, apart: UsageApart, rates: Rates): bigint {
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = apart;
   tokens(usage.input - audio_input - image_input, 'input - audio_input - image_input');
   tokens(usage.cache_read - audio_cache_read, 'cache_read - audio_cache_read');
@@ -48,7 +76,11 @@ function apartPicoUsd(usage: Usage, apart: UsageApart, rates: Rates, fees: Fees 
     const count = apart[counter];
     if (count !== undefined) picoUsd += tokens(count, counter) * (rates[counter] - rates[MEDIA_PARTS[counter]]);
   }
-  const { server_tools = {} } = apart;
+  return picoUsd;
+}
+
+function feePicoUsd({ server_tools = {} }: UsageApart, fees: Fees | null): bigint {
+  let picoUsd = 0n;
   for (const kind in server_tools) {
     const requests = tokens(server_tools[kind] ?? 0, `server_tools.${kind}`);
     picoUsd += requests * (fees?.get(kind) ?? 0n) * PICO_PER_NANO;

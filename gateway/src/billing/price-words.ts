@@ -16,7 +16,7 @@ function markUpWords({ markUpPpm }: Price): string {
 
 /** By what the version opens with; a price without a beginning has always held. */
 function originWords({ version }: Price): string {
-  const [, origin = '', since = ''] = /^([a-z]+):?(.*?)@/.exec(version) ?? [];
+  const [, origin = '', since = ''] = /^([a-z]+):?(.*?)(?:\*.*)?@/.exec(version) ?? [];
   if (origin === 'catalog') return `by the catalogue of ${since.split('/')[0]}`;
   const place = origin === 'console' ? 'by the console' : 'by the configuration';
   return since === '' ? place : `${place} from ${momentWords(since)}`;

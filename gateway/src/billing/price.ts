@@ -3,6 +3,7 @@
  * the version text that a record keeps of all that. Does not know which model has which price, nor how a call's cost is
  * summed.
  */
+import type { TierMember } from '../generation/tier-words.ts';
 import { type Fees, NO_FEES, parseFeeSteps, renderFees } from './fees.ts';
 import { PriceError } from './money.ts';
 import { fillRates, type PublishedPrice, parseRates, type Rates, renderRates } from './rates.ts';
@@ -13,12 +14,21 @@ export interface PriceTier {
   readonly rates: Rates;
 }
 
+/** In a tier of that word every rate per token is multiplied by `times`, a fraction; those of different members multiply each other. */
+export interface PriceModifier {
+  readonly member: TierMember;
+  readonly word: string;
+  readonly times: readonly [numerator: bigint, denominator: bigint];
+}
+
 /** A price in force: its own rates are those of a call that no tier covers. */
 export interface Price extends Rates {
   /** Ascending; empty: one price for all lengths. */
   readonly tiers: readonly PriceTier[];
   /** Of tools that run upstream; null: whatever they do is free too. */
   readonly fees: Fees | null;
+  /** How the price changes with the tier that answers; absent: no price of another tier is known. */
+  readonly modifiers?: readonly PriceModifier[];
   /** Parts per million on top of the exact sum, below 0 for a discount. */
   readonly markUpPpm: bigint;
   /**

@@ -1,11 +1,14 @@
 /** Checks the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
 import type { PriceTier } from '../billing/price.ts';
+import { priceOfTier } from '../billing/price-modifiers.ts';
 import { PRICE_MEMBERS } from '../billing/rates.ts';
+import type { TierWords } from '../generation/tier-words.ts';
 import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import { catalogVersion, findModel, listModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };
+import { listModifiedModels } from './price-modifiers.ts';
 
 const models = CATALOG_PROVIDERS.flatMap((provider) => listModels(provider));
 
@@ -151,5 +154,42 @@ describe('the snapshot', () => {
     });
     expect(findModel('anthropic', 'claude-opus-5-5')?.gates?.forcedToolChoice).toBe(false);
     expect(findModel('openai', 'gpt-5')?.gates).toBeNull();
+  });
+});
+
+describe('tiers', () => {
+  const inputOf = (provider: string, id: string, words: TierWords) => {
+    const price = findModel(provider, id)?.price;
+    return price === undefined ? undefined : priceOfTier(price, words)?.input;
+  };
+
+  /** As the vendors publish them, USD per million tokens of input. Sources are in price-modifiers.ts. */
+  test.each([
+    ['anthropic', 'claude-opus-5', { speed: 'fast' }, 10],
+    ['anthropic', 'claude-opus-5-5', { speed: 'fast' }, 8],
+    ['anthropic', 'claude-sonnet-4-6', { inference_geo: 'us' }, 3.3],
+    ['anthropic', 'claude-haiku-4-5', { service_tier: 'priority' }, 1],
+    ['openai', 'gpt-5.5', { service_tier: 'priority' }, 12.5],
+    ['openai', 'gpt-5.4-mini', { service_tier: 'fast' }, 1.5],
+    ['openai', 'gpt-5-mini', { service_tier: 'priority' }, 0.45],
+    ['openai', 'gpt-4.1', { service_tier: 'priority' }, 3.5],
+    ['openai', 'gpt-5-nano', { service_tier: 'flex' }, 0.025],
+  ] as const)('%s %s %j', (provider, id, words, usd) => {
+    expect(inputOf(provider, id, words)).toBe(BigInt(Math.round(usd * 1_000_000)));
+  });
+
+  test('have no price where no source has one', () => {
+    expect(inputOf('anthropic', 'claude-haiku-4-5', { speed: 'fast' })).toBeUndefined();
+    expect(inputOf('anthropic', 'claude-haiku-4-5', { inference_geo: 'us' })).toBeUndefined();
+    expect(inputOf('openai', 'gpt-5-nano', { service_tier: 'priority' })).toBeUndefined();
+    expect(inputOf('openai', 'gpt-5', { service_tier: 'scale' })).toBeUndefined();
+  });
+
+  test('are named for models that the catalogue has', () => {
+    const modified = models.filter(({ price }) => price.modifiers !== undefined).map(({ id }) => id);
+    const unknown = listModifiedModels().filter(
+      (name) => !models.some(({ provider, id }) => `${provider}/${id}` === name),
+    );
+    expect([unknown, modified.length > 30]).toEqual([[], true]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { type Fees, NO_FEES, parseFees } from '../billing/fees.ts';
 import { parseUsdPerMillion } from '../billing/money.ts';
-import { fillPrice, type PublishedTier } from '../billing/price.ts';
+import { fillPrice, type Price, type PublishedTier } from '../billing/price.ts';
 import { PRICE_MEMBERS, type PublishedPrice } from '../billing/rates.ts';
 import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
 import {
@@ -10,12 +10,14 @@ import {
   CATALOG_PROVIDERS,
   type Catalog,
   type CatalogModel,
+  type CatalogProvider,
   EFFORTS,
   FEES_BESIDE,
   type MessagesGates,
   MODALITIES,
   THINKING_TYPES,
 } from './catalog-model.ts';
+import { findModifiers } from './price-modifiers.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -57,15 +59,22 @@ function parseModel(model: unknown, version: string, index: number): CatalogMode
     outputTokensMax: readOptional(members.output_max, readTokens, `${where} output_max`, null),
     modalities: readWords(members.modalities, `${where} modalities`, MODALITIES),
     capabilities: readWords(members.capabilities, `${where} capabilities`, CAPABILITIES),
-    price: fillPrice(
-      parseRates(readMembers(members.price, `${where} price`, RATE_MEMBERS), where),
-      `catalog:${version}/${where}`,
-      readOptional(members.tiers, readArray, `${where} tiers`, []).map((tier) => parseTier(tier, where)),
-      readOptional(members.per_1000_requests, readFees, `${where} per_1000_requests`, NO_FEES),
-    ),
+    price: parsePrice(members, version, provider, id),
     feesBeside: readWords(members.fees_beside ?? [], `${where} fees_beside`, FEES_BESIDE),
     gates: members.messages === undefined ? null : parseGates(members.messages, `${where} messages`),
   };
+}
+
+function parsePrice(members: Members, version: string, provider: CatalogProvider, id: string): Price {
+  const where = `${provider}/${id}`;
+  const price = fillPrice(
+    parseRates(readMembers(members.price, `${where} price`, RATE_MEMBERS), where),
+    `catalog:${version}/${where}`,
+    readOptional(members.tiers, readArray, `${where} tiers`, []).map((tier) => parseTier(tier, where)),
+    readOptional(members.per_1000_requests, readFees, `${where} per_1000_requests`, NO_FEES),
+  );
+  const modifiers = findModifiers(provider, id);
+  return modifiers === undefined ? price : { ...price, modifiers };
 }
 
 function parseTier(tier: unknown, where: string): PublishedTier {

@@ -1,5 +1,5 @@
 /** Owns proving the ledger of a database file for commands, with each charge computed anew from usage and price. */
-import { costNanoUsd } from '../billing/cost.ts';
+import { chargedNanoUsd } from '../billing/cost.ts';
 import { type Price, parsePriceVersion } from '../billing/price.ts';
 import type { Usage } from '../generation/usage.ts';
 import type { LedgerProof, NotedEntry } from '../store/ledger-port.ts';
@@ -12,11 +12,12 @@ const PRICES_MAX = 10_000;
 /** @throws CliFailure with exit code 1 where the file cannot be read. */
 export function prove(path: string, noted: NotedEntry | null = null): LedgerProof {
   const prices = new Map<string, Price>();
-  const recompute = (usage: Usage, version: string) => {
+  const priceOf = (version: string) => {
     const price = prices.get(version) ?? parsePriceVersion(version);
     if (prices.size < PRICES_MAX) prices.set(version, price);
-    return costNanoUsd(usage, price);
+    return price;
   };
+  const recompute = (usage: Usage, version: string) => chargedNanoUsd(usage, priceOf(version), priceOf);
   try {
     return proveLedger(path, recompute, noted);
   } catch (fault) {

@@ -2,6 +2,7 @@
  * Owns the shape of a loaded configuration and every default that is not a limit (those are in limits.ts). Reads no
  * file and no environment.
  */
+import type { TierMember } from '../generation/tier-words.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { OutputLimitMember } from '../protocols/output-limit.ts';
@@ -164,6 +165,8 @@ export interface PricePeriodText extends RatesText {
   readonly from?: string;
   /** USD per 1,000 requests of tools that run upstream, by kind. */
   readonly per_1000_requests?: { readonly [kind: string]: string };
+  /** Factors of all rates per token, by member and word. */
+  readonly modifiers?: { readonly [member in TierMember]?: { readonly [word: string]: string } };
 }
 
 /** A model's price as the file has it; of a list no two begin at the same moment. */

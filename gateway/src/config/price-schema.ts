@@ -1,6 +1,15 @@
 /** Owns the shape of a price in the configuration file, and its description. What must hold between members is in resolve-price.ts. */
 import { z } from 'zod';
-import { choice, feeText, instant, priceText, toolKind, wholeNumber } from './scalar-schema.ts';
+import {
+  choice,
+  feeText,
+  instant,
+  multiplierText,
+  priceText,
+  tierWord,
+  toolKind,
+  wholeNumber,
+} from './scalar-schema.ts';
 
 const rate = (description: string) => priceText.meta({ description });
 
@@ -18,6 +27,8 @@ const rates = {
   image_input: rate('Images in the input; default: as input.').optional(),
   image_output: rate('Images in the output; default: as output.').optional(),
 };
+
+const modifierWords = (description: string) => z.record(tierWord, multiplierText).meta({ description }).optional();
 
 const tierSchema = z.strictObject({
   above: wholeNumber(1).meta({
@@ -38,6 +49,17 @@ const pricePeriodSchema = z.strictObject({
     .meta({
       description:
         'USD per 1,000 requests of tools that run upstream, by kind as upstream counts them: `web_search: 10`. A kind without a fee is billed nothing, and the record and the log say so.',
+    })
+    .optional(),
+  modifiers: z
+    .strictObject({
+      service_tier: modifierWords('A service tier: `{ priority: 2, flex: 0.5 }`.'),
+      speed: modifierWords('A speed: `{ fast: 2 }`.'),
+      inference_geo: modifierWords('A place of inference: `{ us: 1.1 }`.'),
+    })
+    .meta({
+      description:
+        'By how much all rates per token are multiplied where the answer states such a tier. A request for a tier without one is refused where a balance or a budget pays.',
     })
     .optional(),
   from: instant

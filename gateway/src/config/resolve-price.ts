@@ -23,11 +23,12 @@ export function resolvePrice(shape: PriceShape | undefined, report: Report): Pri
 }
 
 function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], report: Report): PricePeriodText {
-  const { tiers, from, per_1000_requests, ...rates } = shape;
+  const { tiers, from, per_1000_requests, modifiers, ...rates } = shape;
   const period = {
     ...resolveRates(rates, path, report),
     ...(from === undefined ? {} : { from }),
     ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
+    ...(modifiers === undefined ? {} : { modifiers: resolveModifiers(modifiers) }),
   };
   if (tiers === undefined) return period;
   let below = 0;
@@ -45,7 +46,14 @@ function resolvePeriod(shape: PricePeriodShape, path: readonly PathStep[], repor
   return { ...period, tiers: resolved };
 }
 
-type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from' | 'per_1000_requests'>;
+type RatesShape = Omit<PricePeriodShape, 'tiers' | 'from' | 'per_1000_requests' | 'modifiers'>;
+
+/** Members that were left out are absent, not undefined. */
+function resolveModifiers(
+  shape: NonNullable<PricePeriodShape['modifiers']>,
+): NonNullable<PricePeriodText['modifiers']> {
+  return Object.fromEntries(Object.entries(shape).filter(([, words]) => words !== undefined));
+}
 
 /** Members that were left out are absent, not undefined. */
 function resolveRates(shape: RatesShape, path: readonly PathStep[], report: Report): RatesText {

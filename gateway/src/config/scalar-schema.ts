@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../billing/money.ts';
+import { TIER_WORD } from '../generation/tier-words.ts';
 import { TOOL_KIND } from '../generation/usage-apart.ts';
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
@@ -171,6 +172,9 @@ export const listenHost = scalar({
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
 
+/** A tier that costs more is no tier. */
+const MULTIPLIER_MAX = 1_000;
+
 const decimal = (unit: string, json: { readonly title: string; readonly maximum: number }) =>
   scalar({
     expected: `${unit}: a number from 0 to ${json.maximum} with at most 6 decimals, such as 0.25`,
@@ -189,6 +193,14 @@ export const priceText = decimal('USD per million tokens', { title: 'price', max
 
 /** USD per 1,000 requests, as written. */
 export const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_PER_THOUSAND_MAX });
+
+/** A factor of a price, as written. */
+export const multiplierText = decimal('a factor', { title: 'factor', maximum: MULTIPLIER_MAX });
+
+/** A word for a tier, as a request gives it and an answer states it. */
+export const tierWord = z
+  .string()
+  .regex(TIER_WORD, 'a word for a tier: 1 to 40 letters, digits, _, . and -, such as priority');
 
 /** The kind of a tool that runs upstream, as its usage counts it. */
 export const toolKind = z

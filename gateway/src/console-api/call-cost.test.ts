@@ -1,6 +1,6 @@
 /** Tests of call-cost.ts: lines by tier and mark-up come to the cost, and none are made up. */
 import { expect, test } from 'bun:test';
-import { costNanoUsd } from '../billing/cost.ts';
+import { chargedNanoUsd, costNanoUsd } from '../billing/cost.ts';
 import { parsePriceVersion } from '../billing/price.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import type { CallEntry } from '../store/usage-port.ts';
@@ -29,6 +29,28 @@ test.each([
   expect((pico + 500n) / 1_000n).toBe(cost);
   expect(told?.lines.find(({ kind }) => kind === 'output')?.count).toBe(60);
   expect(told).toMatchObject({ held_nano_usd: '11', settled_nano_usd: `${cost - 4n}`, absorbed_nano_usd: '4' });
+});
+
+test('runs of models at prices of their own have lines of their own, which come to the cost', () => {
+  const [cheap, dear] = ['config@1_0.1_1.25_2_10_10;+50000ppm', 'config@5_0.5_6.25_10_50_50;+50000ppm'];
+  const none = { cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, reasoning: 0 };
+  const parts = [
+    { ...none, input: 100, output: 7, price_version: cheap },
+    { ...none, model: 'dear', input: 30, output: 3, price_version: dear },
+  ];
+  const usage = { ...none, input: 130, output: 10, apart: { parts } };
+  const cost = chargedNanoUsd(usage, parsePriceVersion(cheap), parsePriceVersion);
+  const told = callCost({
+    call: sampleRecord('req_1', { usage, price_version: cheap, cost_nano_usd: String(cost) }),
+    entries: [],
+  });
+  const pico = told?.lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n) ?? 0n;
+  expect((pico + 500n) / 1_000n).toBe(cost);
+  const inputs = told?.lines.filter(({ kind }) => kind === 'input').map((line) => [line.count, line.pico_usd_each]);
+  expect(inputs).toEqual([
+    [100, '1000000'],
+    [30, '5000000'],
+  ]);
 });
 
 test('requests of tools have a line each, in their own unit', () => {

@@ -31,6 +31,13 @@ export interface CallMoneyParts {
   readonly brokenAnswers: 'bill' | 'free';
 }
 
+/** Parts are priced at the end only; until then they count as one. */
+function withoutParts(usage: Usage): Usage {
+  if (usage.apart?.parts === undefined) return usage;
+  const { parts: _, ...apart } = usage.apart;
+  return { ...usage, apart };
+}
+
 /** What a caller is told whose answer was whole, and whose hold was not kept. */
 const AWAY = new CallFailure('store_away', 'the call could not be recorded');
 
@@ -97,9 +104,10 @@ export class CallMoney {
   checkpoint(usage: Usage): void {
     const { ledger, admission } = this.#parts;
     if (this.#ended || this.price === null) return;
+    const counters = withoutParts(usage);
     // Its loss costs the operator at most what came since the one before; the next write says whether the disk is away.
     ledger
-      .checkpoint({ call_id: admission.callId, usage, cost: costNanoUsd(usage, this.price) })
+      .checkpoint({ call_id: admission.callId, usage: counters, cost: costNanoUsd(counters, this.price) })
       .catch(() => undefined);
   }
 

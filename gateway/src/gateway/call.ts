@@ -9,6 +9,7 @@ import type { AttemptRecord } from '../store/ports.ts';
 import type { CallMoney } from './call-money.ts';
 import type { ContentDraft } from './content-draft.ts';
 import type { IdempotencyRun } from './idempotency-run.ts';
+import type { PricedRequest } from './named-models.ts';
 
 /** The client's connection, as far as a call has to do with it. */
 export interface CallConnection {
@@ -29,6 +30,8 @@ export interface Call {
   principal: Principal | null;
   facts: RequestFacts | null;
   route: Route | null;
+  /** What it names beside its model, and by what it changes its price; null: nothing, or it is translated. */
+  priced: PricedRequest | null;
   /** An upstream was turned to, whether or not it could be reached. */
   attempted: boolean;
   /** Bytes were sent to an upstream: from here on somebody may have to pay. */
@@ -75,6 +78,7 @@ export function openCall(protocol: ProtocolName, headers: Headers, connection: C
     principal: null,
     facts: null,
     route: null,
+    priced: null,
     attempted: false,
     dispatched: false,
     firstByteMs: null,

@@ -134,7 +134,7 @@ function passPrice(
   const outputTokensMax = asked.outputTokensMax ?? route.traits.outputTokensMax;
   const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
   // A call as most are: text alone, which asks for no reasoning.
-  const plain = { apart: undefined, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
+  const plain = { apart: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
   const prepared = prepareClaim(gate, { ...described, ...plain }, () => undefined);
   if (prepared.price === null) pass('the model has no price, and none is needed');
   else pass(`the model costs ${priceWords(prepared.price)}`);

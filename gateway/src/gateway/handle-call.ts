@@ -14,6 +14,7 @@ import { holdCall } from './hold-call.ts';
 import { holdCount } from './hold-count.ts';
 import { replayOrBegin } from './idempotency.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
+import { allowNamedModels } from './named-models.ts';
 import { planCall, planFold } from './plan-call.ts';
 import { readBody } from './read-body.ts';
 import { readCall } from './read-call.ts';
@@ -59,6 +60,9 @@ export async function handleCall(
     call.facts = facts;
     const route = chooseRoute(settings, principal, facts.model, protocol.name);
     call.route = route;
+    if (facts.priced !== undefined && route.upstream.protocols.includes(protocol.name)) {
+      call.priced = allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced);
+    }
     if (!countOnly && gate.desk.drift.takes(call.requestId, facts.mediaParts)) call.sampledBody = body.bytes;
     const routed = { call, gate, protocol, route, outline };
     if (countOnly) {

@@ -15,6 +15,7 @@ import { LearntRatio } from './learnt-ratio.ts';
 import { LimitProofs } from './limit-proofs.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import { OddUsageLog } from './odd-usage.ts';
+import { createRetryTokens } from './retry-tokens.ts';
 import { createNotedLedger } from './testing/noted-ledger.ts';
 import { type CallPlan, routedCall } from './testing/routed-call.ts';
 
@@ -39,6 +40,8 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     timeZoneOf: () => 'UTC',
     priced: withMarkUp,
     tellUnpriced: () => undefined,
+    tellUnknownTier: () => undefined,
+    retryTokens: createRetryTokens(),
   };
   return { desk, ledger, store };
 }

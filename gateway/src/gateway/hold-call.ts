@@ -38,6 +38,7 @@ export function holdCall(routed: RoutedCall): void | Promise<void> {
       inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
       outputTokensMax: mostOutputTokens(facts, route),
       apart: facts.apart,
+      priced: call.priced,
       hidesReasoning: mayHideReasoning(routed),
       limit: sentLimit(facts, routed.protocol.name, route),
     },

@@ -7,6 +7,7 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { LearntRatio } from './learnt-ratio.ts';
 import type { LimitProofs } from './limit-proofs.ts';
 import type { OddUsageLog } from './odd-usage.ts';
+import type { RetryTokens } from './retry-tokens.ts';
 
 export interface MoneyDesk {
   readonly ledger: Ledger;
@@ -18,10 +19,13 @@ export interface MoneyDesk {
   readonly oddUsage: OddUsageLog;
   readonly limitProofs: LimitProofs;
   readonly drift: DriftWatch;
+  readonly retryTokens: RetryTokens;
   /** The IANA zone of an account's windows. */
   timeZoneOf(accountId: string): string;
   /** A price with an account's mark-up; the same object every time. */
   priced(price: Price, markUpPpm: number): Price;
   /** Tools ran upstream, of kinds for which the model's price has no fee: the operator is told, once for each. */
   tellUnpriced(model: string, kinds: readonly string[]): void;
+  /** An answer stated a tier whose price is not known: the operator is told, once for each. */
+  tellUnknownTier(model: string, tier: string): void;
 }

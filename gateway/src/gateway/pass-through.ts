@@ -23,6 +23,8 @@ export interface PassThroughPlan {
   /** Reasoning that is taken out of the history: what only we marked, or all of it. */
   readonly strips: 'marked' | 'all';
   readonly requestId: string;
+  /** Members that do not go upstream; told to the caller. */
+  readonly drops: readonly string[];
   /** Upstream is to stream what the client gets in one piece. */
   readonly folds: boolean;
 }
@@ -33,13 +35,22 @@ const NOTHING: readonly string[] = [];
 
 export function passThrough(plan: PassThroughPlan): UpstreamCall {
   const { protocol, outline, facts, model, limitMember, asksForUsage } = plan;
-  const body = renderUpstreamBody(outline, facts, { model, stream: plan.folds, usage: asksForUsage, limitMember });
+  const body = renderUpstreamBody(outline, facts, {
+    model,
+    stream: plan.folds,
+    usage: asksForUsage,
+    limitMember,
+    drops: plan.drops,
+  });
   const fallbackId = `chatcmpl-${plan.requestId.slice(4)}`;
   return {
     protocol,
     body: protocol.name === 'messages' ? withoutThinking(body, plan.strips) : body,
     translation: null,
-    dropped: facts.otherLimit === null || facts.otherLimit === facts.outputTokensMax ? NOTHING : OLDER_LIMIT,
+    dropped: [
+      ...(facts.otherLimit === null || facts.otherLimit === facts.outputTokensMax ? NOTHING : OLDER_LIMIT),
+      ...plan.drops,
+    ],
     startObserver: (): StreamObserver => protocol.startObserver({ withholdUsage: asksForUsage, fallbackId }),
     startFolding: plan.folds ? () => foldOwn(protocol, fallbackId) : null,
     insteadAfter: (answer) => insteadAfter(plan, answer),

@@ -1,5 +1,5 @@
 /** Owns choosing how a call goes to its upstream: as it came where both speak one format, else translated. */
-import { CallFailure } from '../errors/call-failure.ts';
+import { CallFailure, invalidRequest } from '../errors/call-failure.ts';
 import { estimatePromptTokens } from '../generation/estimate-tokens.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import { familyOf } from '../generation/token-families.ts';
@@ -14,6 +14,7 @@ import { type JsonScan, startJsonScan } from '../wire/json-scan.ts';
 import type { Call } from './call.ts';
 import type { Gate } from './gate.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
+import type { PricedRequest } from './named-models.ts';
 import { passThrough } from './pass-through.ts';
 import { translate } from './translate.ts';
 import type { UpstreamCall } from './upstream-call.ts';
@@ -52,8 +53,26 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
     asksForUsage: asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,
+    drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(routed, call.priced),
     folds,
   });
+}
+
+const NOTHING_DROPPED: readonly string[] = [];
+
+/** A token that this provider did not give to the workspace is somebody else's secret: it stays here. */
+function dropRetryToken({ call, gate, route }: RoutedCall, { members }: PricedRequest): readonly string[] {
+  const { principal } = call;
+  if (members.retryToken === null || principal === null) return NOTHING_DROPPED;
+  const owner = { workspace: principal.workspaceId, provider: route.upstream.provider };
+  if (gate.desk.retryTokens.isFrom(members.retryToken, owner, Date.now())) return NOTHING_DROPPED;
+  if (principal.strict) {
+    throw invalidRequest(
+      'fallback_credit_token: found a token that the provider of this model did not issue to this workspace in the last five minutes; leave it out, or name a model of the provider that issued it',
+      'fallback_credit_token',
+    );
+  }
+  return ['fallback_credit_token'];
 }
 
 /** Most bodies are scanned in one step; then nobody has to wait for a promise. */

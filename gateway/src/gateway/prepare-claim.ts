@@ -15,7 +15,9 @@ import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
 import type { HoldMode } from '../store/ports.ts';
 import type { Gate } from './gate.ts';
+import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import type { LimitTrust } from './limit-proofs.ts';
+import type { PricedRequest } from './named-models.ts';
 import type { SentLimit } from './sent-limit.ts';
 
 /** A call as its limits see it. Tokens are whole numbers, times unix ms. */
@@ -31,6 +33,7 @@ export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputToken
   readonly hidesReasoning: boolean;
   /** The limit that upstream is sent; null: the model alone bounds its output. */
   readonly limit: SentLimit | null;
+  readonly priced: PricedRequest | null;
 }
 
 /**
@@ -49,6 +52,8 @@ interface Basis {
   /** What the key says, or its account, or the file. */
   readonly mode: HoldMode;
   readonly trust: LimitTrust;
+  /** Null: nothing but the model itself may answer, at that price. */
+  readonly prices: HoldPrices | null;
 }
 
 /** What a call asks of its limits, and what it holds where it gets it. */
@@ -72,14 +77,33 @@ export function prepareClaim(
 ): PreparedClaim {
   const { principal, route, endUser, atMs: arrivedMs, stream } = called;
   const { account, keyId, workspaceId } = principal;
-  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
+  const models = called.priced === null ? route.names : namesOf(route, called.priced);
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
   const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, arrivedMs);
   const listed = priceAt(route.prices, arrivedMs);
   if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
-  const price = listed === null ? null : desk.priced(listed, account.markUpPpm);
+  const priced = (list: Price) => desk.priced(list, account.markUpPpm);
+  const prices =
+    called.priced === null
+      ? null
+      : chooseHoldPrices({
+          route,
+          request: called.priced,
+          atMs: arrivedMs,
+          isBound: settings.config.defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
+          priced,
+        });
+  const price = prices?.asked ?? (listed === null ? null : priced(listed));
   const mode = principal.holds ?? settings.config.defaults.holds;
   const trust = trustIn(called, desk, binding, price);
-  const basis = { called: limitedBy(called, trust), bound: { subjects, arrivedMs, binding }, price, mode, trust };
+  const basis = {
+    called: limitedBy(called, trust),
+    bound: { subjects, arrivedMs, binding },
+    price,
+    prices,
+    mode,
+    trust,
+  };
   const isFolded = !stream && (trust === 'meter' || trust === 'slice');
   return askFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
 }
@@ -107,16 +131,21 @@ function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): 
   return account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
 }
 
+/** Every public name of all models that may answer: their limits bind the call too. */
+function namesOf(route: Route, { named }: PricedRequest): readonly string[] {
+  return [...new Set([...route.names, ...named.flatMap((one) => one.route.names)])];
+}
+
 function passUnpriced(
-  { principal, route }: ClaimedCall,
+  called: ClaimedCall,
   binding: readonly BindingCaps[],
   unpriced: 'refuse' | 'allow',
   onUnpriced: () => void,
 ): void {
-  if (isMoneyBound(principal, binding) && unpriced === 'refuse') {
+  if (isMoneyBound(called.principal, binding) && unpriced === 'refuse') {
     throw new CallFailure(
       'unpriced',
-      `the model ${JSON.stringify(route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+      `the model ${JSON.stringify(called.route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
     );
   }
   onUnpriced();
@@ -137,10 +166,12 @@ export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal)
 }
 
 function askFor(basis: Basis, form: HoldForm): PreparedClaim {
-  const { called, bound, price } = basis;
+  const { called, bound, price, prices } = basis;
   const { callId, principal, inputTokens, outputTokensMax, apart } = called;
-  const wish: HoldWish | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, apart };
-  const slice = wish === null ? NOTHING : chooseHold(wish);
+  const asked: HoldWish | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, apart };
+  const dearest = asked === null || prices === null ? null : chooseDearestHold(asked, prices);
+  const wish = dearest?.wish ?? asked;
+  const slice = dearest?.slice ?? (wish === null ? NOTHING : chooseHold(wish));
   const claim = {
     callId,
     ...bound,

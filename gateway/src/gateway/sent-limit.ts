@@ -57,6 +57,8 @@ export function noteLimit(call: Call, { failure, facts }: EndedAnswer, { limitPr
   if (route === null || asked === null || facts === null || asked.outputTokensMax === null) return;
   const { upstream } = route;
   const { outputTokensMax: tokens, answers } = asked;
+  // Runs of other kinds (a compaction, an advisor) have limits of their own, and are in the sum.
+  if (facts.finish_reason === 'compaction' || facts.usageSoFar?.apart?.parts !== undefined) return;
   const told = facts.usage?.output ?? null;
   const isCut = facts.finish_reason === PROTOCOLS[call.protocol].cutReason;
   const endedByLimit = failure === null && told !== null && isCut;

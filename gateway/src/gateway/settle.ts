@@ -1,14 +1,16 @@
 /** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
-import { costNanoUsd } from '../billing/cost.ts';
+import { chargedNanoUsd, costNanoUsd } from '../billing/cost.ts';
 import { unpricedTools } from '../billing/fees.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import { type Charge, chooseCharge } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
+import { tierText } from '../generation/tier-words.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallDraft } from '../store/ledger-port.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
+import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
 import type { Call } from './call.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -51,15 +53,33 @@ export async function settle(
   if (call.principal === null) return 0n;
   countHealth(call, outcome, gate);
   noteLimit(call, outcome, gate.desk);
-  const charge = decideUsage(call, outcome, gate);
-  const { usage, source, payer } = charge;
+  noteRetryToken(call, outcome, gate);
+  const decided = decideUsage(call, outcome, gate);
+  const { source, payer } = decided;
   const { money } = call;
-  const price = money?.price ?? null;
+  const asked = money?.price ?? null;
+  const priced =
+    asked !== null && source !== 'void' && mayCostOtherwise(call, decided.usage)
+      ? priceAnswer(call, asked, decided.usage, outcome.facts, gate.desk)
+      : null;
+  const charge = priced === null ? decided : { ...decided, usage: priced.usage };
+  const { usage } = charge;
+  const price = priced?.price ?? asked;
   const flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
   if (source === 'upstream' && call.sampledBody !== null) sample(call, call.sampledBody, usage, gate);
-  const cost = source === 'void' ? 0n : price === null ? null : costNanoUsd(usage, price);
+  const cost =
+    source === 'void'
+      ? 0n
+      : price === null
+        ? null
+        : priced === null
+          ? costNanoUsd(usage, price)
+          : chargedNanoUsd(usage, price, priced.priceOf);
+  if (priced?.unknownTier !== undefined && call.route !== null) {
+    gate.desk.tellUnknownTier(call.route.model, tierText(priced.unknownTier));
+  }
   if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
-  const record = buildRecord(call, outcome, { charge, cost, flags, replayed });
+  const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
   call.content?.ended(record.status, record.error);
   if (money === null) await gate.recorder.append(record);
   else {
@@ -91,6 +111,13 @@ function sample({ protocol, route }: Call, body: Uint8Array, usage: Usage, { des
   if (route === null) return;
   const { provider, model } = route.upstream;
   desk.drift.note({ protocol, provider, model, body }, usage, Date.now());
+}
+
+/** What a refusal gave for the retry is good with the provider that gave it. */
+function noteRetryToken({ principal, route }: Call, { facts }: Outcome, { desk }: Books): void {
+  const token = facts?.retryToken;
+  if (token === undefined || principal === null || route === null) return;
+  desk.retryTokens.note(token, { workspace: principal.workspaceId, provider: route.upstream.provider }, Date.now());
 }
 
 function tellUnpriced({ route }: Call, kinds: readonly string[], { desk }: Books): void {
@@ -170,10 +197,15 @@ interface Ending {
   readonly cost: NanoUsd | null;
   readonly flags: CallRecord['usage_flags'];
   readonly replayed: ToldAnswer | null;
+  readonly price_version: string | undefined;
 }
 
 /** Member by member: one is built for every call. */
-function buildRecord(call: Call, outcome: Outcome, { charge, cost, flags, replayed }: Ending): CallRecord {
+function buildRecord(
+  call: Call,
+  outcome: Outcome,
+  { charge, cost, flags, replayed, price_version }: Ending,
+): CallRecord {
   const draft = call.money?.draft ?? draftRecord(call, null);
   const told = replayed ?? tellAnswer(call, outcome, draft);
   return {
@@ -196,7 +228,7 @@ function buildRecord(call: Call, outcome: Outcome, { charge, cost, flags, replay
     usage: charge.usage,
     usage_source: replayed === null ? charge.source : 'cache',
     usage_flags: flags,
-    price_version: draft.price_version,
+    price_version: price_version ?? draft.price_version,
     cost_nano_usd: cost === null ? null : cost.toString(),
     ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),
     duration_ms: Math.round(performance.now() - call.startMs),

@@ -83,6 +83,7 @@ export function translate(plan: TranslationPlan): UpstreamCall {
 /** What of the request the answer does not keep, or of the answer cannot be carried, in the caller's words. */
 function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
   const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
+  if (generation.reported === 'compaction') losses.push('compaction');
   if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
   return losses;
 }

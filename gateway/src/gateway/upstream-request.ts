@@ -22,6 +22,8 @@ export interface BodyChanges {
   readonly usage: boolean;
   /** The limit that upstream knows, where the client sent two. */
   readonly limitMember: OutputLimitMember;
+  /** Members that stay here. */
+  readonly drops: readonly string[];
 }
 
 /** The body for upstream: the very same bytes where nothing must change. */
@@ -30,6 +32,7 @@ export function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, ch
   if (facts.model !== changes.model) edits.push({ set: ['model'], json: JSON.stringify(changes.model) });
   if (changes.stream) edits.push({ set: ['stream'], json: 'true' });
   if (changes.usage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
+  for (const name of changes.drops) edits.push({ remove: [name] });
   if (facts.otherLimit !== null) edits.push(...oneLimit(facts, changes.limitMember));
   return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
 }

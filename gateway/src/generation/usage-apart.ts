@@ -1,7 +1,9 @@
 /**
- * Owns what few calls use beside plain tokens: tokens of sound and images, which are parts of other counters, and requests
- * of tools that run upstream. Knows no wire format and no price.
+ * Owns what few calls use beside plain tokens: tokens of sound and images, which are parts of other counters, requests of
+ * tools that run upstream, the tier of the answer, and what each of several models used. Knows no wire format and no price.
  */
+
+import type { TierWords } from './tier-words.ts';
 
 /** Each counter of sound or images, and the counter of `Usage` that it is a part of. */
 export const MEDIA_PARTS = {
@@ -23,7 +25,27 @@ export type ServerTools = { readonly [kind: string]: number };
  * A member is there only where it is above 0. `audio_output` and `image_output` are parts of `output` that share no token
  * with each other or with `reasoning`; `audio_input` and `image_input` share none of `input`.
  */
-export type UsageApart = { readonly [Counter in MediaCounter]?: number } & { readonly server_tools?: ServerTools };
+export type UsageApart = { readonly [Counter in MediaCounter]?: number } & {
+  readonly server_tools?: ServerTools;
+  /** The tier that the answer states, where its price is not that of the list. */
+  readonly tier?: TierWords;
+  /** What each run of a model used, where the answer took several or named another model; together they are the counters. */
+  readonly parts?: readonly UsagePart[];
+};
+
+/** The tokens of one run of a model. */
+export interface UsagePart {
+  /** As upstream names it; absent: the model that was asked for. */
+  readonly model?: string;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write_5m: number;
+  readonly cache_write_1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+  /** At which price it was charged, where parts were charged at several; absent: they were charged as one. */
+  readonly price_version?: string;
+}
 
 /** What a kind of server tool may be called; anything else that a host reports is no kind. */
 export const TOOL_KIND = /^[a-z][a-z0-9_]{0,39}$/;

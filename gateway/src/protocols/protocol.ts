@@ -1,5 +1,6 @@
 /** Owns what the gateway asks of a wire format where both sides speak it. Each protocol's folder implements it. */
 import type { CallFailure } from '../errors/call-failure.ts';
+import type { TierWords } from '../generation/tier-words.ts';
 import type { Usage, UsageFlag } from '../generation/usage.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
 import type { Codec } from './codec.ts';
@@ -16,6 +17,10 @@ export interface AnswerFacts {
   readonly usageSoFar: Usage | null;
   readonly finish_reason: string | null;
   readonly model: string | null;
+  /** The tier that the answer states, standard words too; absent: it states none, or was translated. */
+  readonly tier?: TierWords | undefined;
+  /** The token of a refusal that makes the retry on another model cheaper; absent: none. */
+  readonly retryToken?: string | undefined;
   /** UTF-8 bytes of generated text, arguments and reasoning; of an answer in one piece 0 where `isTextCounted` says no. */
   readonly outputBytes: number;
   /** Of them, those of reasoning. */

@@ -2,6 +2,7 @@
 import type { Limits } from '../config/limits.ts';
 import type { JsonNode, JsonOutline } from '../wire/json-node.ts';
 import type { OutputLimitMember } from './output-limit.ts';
+import type { PricedMembers } from './priced-members.ts';
 
 /** What a request brings or asks for beside text. */
 export interface RequestApart {
@@ -37,6 +38,8 @@ export interface RequestFacts {
   readonly answers: number;
   /** Undefined: text alone. */
   readonly apart: RequestApart | undefined;
+  /** Members that name other models or change the price; absent: none. */
+  readonly priced?: PricedMembers | undefined;
 }
 
 export interface CheckContext {

@@ -127,6 +127,15 @@ function sorted(value: unknown): unknown {
   return members === null ? value : Object.fromEntries(Object.entries(members).sort());
 }
 
+/** The model that began, unless a block of the answer says that another one took over. */
+function servedModel(begun: string | null, events: readonly Json[]): string | null {
+  const took = events
+    .map((event) => object(event.content_block))
+    .flatMap((block) => (block?.type === 'fallback' ? (words(object(block.to)?.model) ?? []) : []))
+    .at(-1);
+  return took === undefined || begun?.startsWith(took) ? begun : took;
+}
+
 function messagesStream(call: RecordedCall, text: string): ExpectedAnswer {
   const all = textRecords(text);
   const last = all.findIndex(({ data }) => ['message_stop', 'error'].includes(String(object(data)?.type)));
@@ -139,7 +148,7 @@ function messagesStream(call: RecordedCall, text: string): ExpectedAnswer {
   const usages = [started, ...deltas].map((event) => object(event?.usage)).filter((usage) => usage !== null);
   const counters = messagesCounters(usages);
   const reason = events.reduce<string | null>((found, event) => words(object(event.delta)?.stop_reason) ?? found, null);
-  const record = complete(counters, reason, words(started?.model));
+  const record = complete(counters, reason, servedModel(words(started?.model), events));
   const body = records.map((one) => one.text).join('');
   const unsaid = all
     .slice(last + 1)

@@ -1,8 +1,20 @@
 /** Owns the configuration of the gateway under conformance: one model per recording, one price, one credential. */
-import type { RecordedCall } from './recorded-call.ts';
+import { otherModelIn, type RecordedCall } from './recorded-call.ts';
 import { PRICE } from './usage-oracle.ts';
 
 export const UPSTREAM_KEY = 'lab-credential-3f9c1a';
+
+/** Models that a recorded request names beside its own: each must be served for the request to pass. */
+function namedIn({ recording }: RecordedCall): readonly string[] {
+  const body = (recording.request?.body ?? {}) as { readonly models?: unknown; readonly tools?: unknown };
+  const listed = Array.isArray(body.models) ? body.models : [];
+  const tools = Array.isArray(body.tools) ? body.tools : [];
+  const other = otherModelIn(recording);
+  if (other !== null) return [other.model];
+  return [...listed, ...tools.map((tool: { readonly model?: unknown }) => tool.model)].filter(
+    (name) => typeof name === 'string',
+  );
+}
 
 /** Every public name points at the recording of its own; the provider speaks the recordings' protocol. */
 export function configFor(fakeUrl: string, calls: readonly RecordedCall[]): object {
@@ -11,6 +23,7 @@ export function configFor(fakeUrl: string, calls: readonly RecordedCall[]): obje
     const target = publicModel === upstreamModel ? { provider: 'lab' } : { provider: 'lab', model: upstreamModel };
     models[publicModel] = { targets: [target], price: PRICE };
   }
+  for (const name of calls.flatMap(namedIn)) models[name] ??= { targets: [{ provider: 'lab' }], price: PRICE };
   const kind = calls[0]?.recording.api === 'anthropic-messages' ? 'anthropic' : 'openai-compatible';
   return { providers: { lab: { kind, base_url: `${fakeUrl}/v1`, api_key: UPSTREAM_KEY } }, models };
 }

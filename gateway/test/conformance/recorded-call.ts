@@ -68,10 +68,32 @@ interface JsonBody {
   readonly stream_options?: { readonly include_usage?: unknown } | null;
 }
 
-function syntheticBody({ api, stream }: Recording): JsonBody {
+/** Another model that ran for the answer, of a recording whose request is not known; null: none did. */
+export function otherModelIn({
+  request,
+  response,
+}: Recording): { readonly kind: string; readonly model: string } | null {
+  if (request !== null) return null;
+  const text = typeof response.body === 'string' ? response.body : JSON.stringify(response.body);
+  const [, kind, model] = /"type":"(fallback|advisor)_message"[^{}]*?"model":"([^"]+)"/.exec(text) ?? [];
+  return kind === undefined || model === undefined ? null : { kind, model };
+}
+
+/** What asks for that model. */
+function naming(recording: Recording): object {
+  const other = otherModelIn(recording);
+  if (other === null) return {};
+  const { kind, model } = other;
+  return kind === 'advisor'
+    ? { tools: [{ type: 'advisor_20260301', name: 'advisor', model }] }
+    : { fallbacks: [{ model }] };
+}
+
+function syntheticBody(recording: Recording): JsonBody {
+  const { api, stream } = recording;
   const messages = [{ role: 'user', content: 'Grüße — hello "there" \u{1f40c}\u2028' }];
   const shared = { model: 'm', messages, ...(stream ? { stream: true } : {}) };
-  return api === 'openai-chat' ? { ...shared, temperature: 1.0 } : { ...shared, max_tokens: 64 };
+  return api === 'openai-chat' ? { ...shared, temperature: 1.0 } : { ...shared, max_tokens: 64, ...naming(recording) };
 }
 
 /** Puts marks where the gateway must change something: the model, and behind all members where the option is added. */

@@ -9,6 +9,14 @@ import type { Usage } from '../../src/generation/usage.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { CONTEXT } from './translation-rig.ts';
 
+/** What an answer says of its price stays with the gateway: neither format is told of it. */
+export function withoutPrice(usage: Usage | null): Usage | null {
+  if (usage?.apart === undefined) return usage;
+  const { apart, ...counters } = usage;
+  const { tier: _, parts: __, ...kept } = apart;
+  return Object.keys(kept).length === 0 ? counters : { ...counters, apart: kept };
+}
+
 /** In one piece, or as a stream. */
 export type Form = 'plain' | 'streamed';
 

@@ -9,7 +9,14 @@ import { unfoldGeneration } from '../../src/generation/unfold.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import type { SetName } from '../fake-upstream/recordings.ts';
-import { asShown, type Form, type ReadAnswer, readBack, withoutCitations } from './translation-answer-oracle.ts';
+import {
+  asShown,
+  type Form,
+  type ReadAnswer,
+  readBack,
+  withoutCitations,
+  withoutPrice,
+} from './translation-answer-oracle.ts';
 import { foundBy, wantedBy } from './translation-client-oracle.ts';
 import { type ClientReading, readByClient } from './translation-clients.ts';
 import {
@@ -116,7 +123,10 @@ const sets = exchangeSets().map(({ name, exchanges }) => {
     .map((exchange) => ({ exchange, events: eventsOf(exchange) }));
   const answered: Answered[] = read
     .filter(({ events }) => events.at(-1)?.kind === 'end')
-    .map(({ exchange, events }) => ({ exchange, events, answer: asShown(foldGeneration(events)) }));
+    .map(({ exchange, events }) => {
+      const answer = asShown(foldGeneration(events));
+      return { exchange, events, answer: { ...answer, usage: withoutPrice(answer.usage) } };
+    });
   return { name, asked, read, answered };
 });
 

@@ -91,8 +91,18 @@ const PICO_LONG: PicoRates = {
 };
 
 /** The cost in nano-USD as the record prints it: exact pico-USD, rounded once, half up. */
-export function costOf(counters: Counters): string {
-  const { server_tools = {}, ...all } = counters;
+export function costOf({ parts, ...whole }: Counters & { readonly parts?: readonly TokenCounters[] }): string {
+  // Runs of models that an answer took are each of their own length; what ran upstream is told of the whole.
+  const { server_tools = {}, ...counters } = whole;
+  let pico = (parts ?? [counters]).reduce((sum, part) => sum + tokenPico(part), 0n);
+  for (const [kind, requests] of Object.entries(server_tools)) {
+    pico += BigInt(requests) * (PICO_PER_REQUEST[kind] ?? 0n);
+  }
+  return String((pico + 500n) / 1000n);
+}
+
+function tokenPico(counters: Counters): bigint {
+  const { server_tools: _, ...all } = counters;
   const { audio_input = 0, audio_cache_read = 0, audio_output = 0, image_input = 0, image_output = 0 } = all;
   const tokens = {
     ...all,
@@ -104,10 +114,7 @@ export function costOf(counters: Counters): string {
   let pico = 0n;
   for (const [counter, price] of Object.entries(sent > 1000 ? PICO_LONG : PICO))
     pico += BigInt(tokens[counter as keyof PicoRates] ?? 0) * price;
-  for (const [kind, requests] of Object.entries(server_tools)) {
-    pico += BigInt(requests) * (PICO_PER_REQUEST[kind] ?? 0n);
-  }
-  return String((pico + 500n) / 1000n);
+  return pico;
 }
 
 function whole(value: unknown): number {
@@ -192,7 +199,7 @@ export function lastChatUsage(chunks: readonly Json[]): Counters | null {
   return last;
 }
 
-/** Messages: each member's last number counts; with iterations (and no fallback among them) their sums do. */
+/** Messages: each member's last number counts; with iterations their sums do, less tries that a fallback took over from. */
 export function messagesCounters(usages: readonly Json[]): Counters {
   const merged: Record<string, unknown> = {};
   for (const usage of usages) {
@@ -200,8 +207,10 @@ export function messagesCounters(usages: readonly Json[]): Counters {
   }
   const thought = whole(object(merged.output_tokens_details)?.thinking_tokens);
   const rounds = list(merged.iterations).map((round) => object(round) ?? {});
-  const summed = rounds.length > 1 && rounds.every((round) => round.type !== 'fallback_message');
-  const parts = (summed ? rounds : [merged]).map(oneRound);
+  const declined = (round: Json) => round.type === 'message' && round.output_tokens === 0;
+  const fellBack = rounds.some((round) => round.type === 'fallback_message');
+  const counted = fellBack ? rounds.filter((round) => !declined(round)) : rounds;
+  const parts = (counted.length > 0 ? counted : [merged]).map(oneRound);
   const sum = (counter: keyof TokenCounters) => parts.reduce((total, part) => total + part[counter], 0);
   const output = sum('output');
   const ran = object(merged.server_tool_use) ?? {};

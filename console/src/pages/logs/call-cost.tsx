@@ -83,7 +83,7 @@ export function CallCost({ detail }: { readonly detail: CallDetail }) {
                 label="Cost by kind"
                 columns={LINES}
                 rows={cost.lines}
-                rowKey={({ kind, unit }) => `${unit} ${kind}`}
+                rowKey={({ kind, unit, pico_usd_each }) => `${unit} ${kind} ${pico_usd_each}`}
               />
             )}
             <p className="figures text-ink-2">

@@ -16,6 +16,25 @@ const usage = z.object({
   image_input: z.int().optional(),
   image_output: z.int().optional(),
   server_tools: z.record(z.string(), z.int()).optional(),
+  /** The tier that the answer stated, where its price is not that of the list: `{ "speed": "fast" }`. */
+  tier: z.record(z.string(), z.string()).optional(),
+  /** What each run of a model used, where they were charged at several prices; together they are the counters above. */
+  parts: z
+    .array(
+      z.object({
+        /** Absent: the model that was asked for. */
+        model: z.string().optional(),
+        input: z.int(),
+        cache_read: z.int(),
+        cache_write_5m: z.int(),
+        cache_write_1h: z.int(),
+        output: z.int(),
+        reasoning: z.int(),
+        price_version: z.string().optional(),
+      }),
+    )
+    .readonly()
+    .optional(),
 });
 const attempt = z.object({
   provider: z.string(),

@@ -14,6 +14,7 @@ import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyPart } from '../media-tally.ts';
 import { mayChangeLimit } from '../output-limit.ts';
+import { findPricedMembers } from '../priced-members.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
@@ -44,7 +45,8 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   let changesLimit = false;
-  for (const node of children(root)) {
+  const members = children(root);
+  for (const node of members) {
     const name = memberName(node);
     const check = CHECKS.get(name);
     if (check !== undefined) check(node, context);
@@ -74,6 +76,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     mayChangeLimit: changesLimit,
     answers: givenNumber(root, 'n') ?? 1,
     apart: findApart({ mediaParts: media.parts, modalities: member(root, 'modalities') }),
+    priced: findPricedMembers(members),
   };
 }
 

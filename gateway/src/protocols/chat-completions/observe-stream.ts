@@ -2,6 +2,7 @@
  * Owns what the chunks of a chat-completions stream tell: usage, finish reasons, errors, the one id. Only observes, with
  * the mends of the contract: the usage chunk nobody asked for is withheld, missing or changing ids become one.
  */
+import type { TierWords } from '../../generation/tier-words.ts';
 import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
@@ -11,7 +12,7 @@ import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, reasoningBytes, statusOf } from './read-answer.ts';
 import { readSteps } from './read-steps.ts';
 import { ChatGrammar } from './stream-grammar.ts';
-import { readToldUsage } from './usage.ts';
+import { readTier, readToldUsage, withTier } from './usage.ts';
 
 const DONE = '[DONE]';
 const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
@@ -31,6 +32,7 @@ export class ChatStreamObserver implements StreamObserver {
   #toldAtBytes = 0;
   #finishReason: string | null = null;
   #model: string | null = null;
+  #tier: TierWords | undefined;
   #outputBytes = 0;
   #reasoningBytes = 0;
   readonly #skimmer = new RecordSkimmer();
@@ -47,7 +49,7 @@ export class ChatStreamObserver implements StreamObserver {
   }
 
   facts(): AnswerFacts {
-    const usageSoFar = this.#told?.usage ?? null;
+    const usageSoFar = this.#told === null ? null : withTier(this.#told, this.#tier).usage;
     const outputBytes = this.#bytesSaid;
     return {
       usage: outputBytes === this.#toldAtBytes ? usageSoFar : null,
@@ -55,6 +57,7 @@ export class ChatStreamObserver implements StreamObserver {
       usageSoFar,
       finish_reason: this.#finishReason,
       model: this.#model,
+      tier: this.#tier,
       outputBytes,
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
@@ -81,6 +84,7 @@ export class ChatStreamObserver implements StreamObserver {
     const choices = asArray(chunk.choices);
     const told = readToldUsage(chunk);
     this.#told = told ?? this.#told;
+    this.#tier = readTier(chunk) ?? this.#tier;
     this.#model = asText(chunk.model) ?? this.#model;
     const error = chunk.error ?? (record.event === 'error' ? chunk : null);
     if (error !== null && error !== undefined && error !== false && error !== '') {

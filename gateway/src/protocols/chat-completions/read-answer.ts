@@ -3,7 +3,7 @@ import { NO_FLAGS } from '../../generation/usage.ts';
 import { isTextCounted } from '../is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
 import type { AnswerReading } from '../protocol.ts';
-import { readToldUsage } from './usage.ts';
+import { readTier, readToldUsage } from './usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. Some hosts answer 200 with an error inside; that is no answer. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
@@ -28,6 +28,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
       usageSoFar: usage,
       finish_reason: asText(asObject(choices[0])?.finish_reason),
       model: asText(body.model),
+      tier: readTier(body),
       outputBytes: isCounted ? sum(choices, generatedBytes) : 0,
       reasoningBytes: isCounted ? sum(choices, reasoningBytes) : 0,
       outputBytesMax: bodyBytes,

@@ -1,4 +1,5 @@
 /** Owns the reading of a chat-completions `usage` object into our counters, and what is odd about it. Source: wire reference A.8, C.7 and its table of hosts. */
+import { readTierWords, specialTier, type TierWords } from '../../generation/tier-words.ts';
 import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
 import { asCount, asObject, countOrZero, type JsonObject } from '../json.ts';
 import { type Inside, readUsageApart } from './usage-apart.ts';
@@ -51,5 +52,17 @@ export function readUsage(value: unknown): ToldUsage | null {
 
 /** What an answer or a chunk tells of its usage; Groq puts it into a member of its own. */
 export function readToldUsage(body: JsonObject): ToldUsage | null {
-  return readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
+  const told = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
+  return told === null ? null : withTier(told, readTier(body));
+}
+
+/** The words for the tier of an answer or a chunk, standard ones too; some hosts put them into `usage`. */
+export function readTier(body: JsonObject): TierWords | undefined {
+  return readTierWords(body) ?? readTierWords(asObject(body.usage) ?? {});
+}
+
+/** The usage of an answer in that tier. */
+export function withTier({ usage, flags }: ToldUsage, stated: TierWords | undefined): ToldUsage {
+  const tier = specialTier(stated);
+  return { usage: tier === undefined ? usage : { ...usage, apart: { ...usage.apart, tier } }, flags };
 }

@@ -15,6 +15,7 @@ import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
 import { mayChangeLimit } from '../output-limit.ts';
+import { findPricedMembers } from '../priced-members.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
@@ -39,7 +40,8 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   const { root } = outline;
   if (root.kind !== 'object') throw invalidRequest(`the body is ${root.kind}; expected a JSON object`);
   let changesLimit = false;
-  for (const node of children(root)) {
+  const members = children(root);
+  for (const node of members) {
     const name = memberName(node);
     checkTopMember(node, name, context);
     if (!CHECKS.has(name) && mayChangeLimit(name)) changesLimit = true;
@@ -69,6 +71,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     mayChangeLimit: changesLimit,
     answers: 1,
     apart: findApart({ mediaParts: media.parts, tools: member(root, 'tools') }),
+    priced: findPricedMembers(members),
   };
 }
 

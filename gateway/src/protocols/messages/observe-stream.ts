@@ -4,7 +4,7 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asObject, asText, type JsonObject, parseObject, textBytes } from '../json.ts';
 import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer } from '../record-template.ts';
-import { generatedBytes, reasoningBytes, statusOfType } from './read-answer.ts';
+import { fallbackModel, generatedBytes, reasoningBytes, retryTokenOf, statusOfType } from './read-answer.ts';
 import { readStep } from './read-step.ts';
 import { MessagesGrammar } from './stream-grammar.ts';
 import { EMPTY_TALLY, namesOutput, tallyUsage, toldUsageOf, type UsageTally } from './usage.ts';
@@ -21,6 +21,7 @@ export class MessagesStreamObserver implements StreamObserver {
   #model: string | null = null;
   #stopReason: string | null = null;
   #isOutputTold = false;
+  #retryToken: string | undefined;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
   disorders = 0;
@@ -35,6 +36,8 @@ export class MessagesStreamObserver implements StreamObserver {
       usageSoFar: usage,
       finish_reason: this.#stopReason,
       model: this.#model,
+      tier: this.#tally.tier,
+      retryToken: this.#retryToken,
       outputBytes,
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
@@ -68,6 +71,7 @@ export class MessagesStreamObserver implements StreamObserver {
       }
       case 'content_block_start': {
         const block = asObject(event.content_block);
+        this.#noteFallback(fallbackModel(block));
         this.#outputBytes += generatedBytes(block);
         this.#reasoningBytes += reasoningBytes(block);
         return 'pass';
@@ -80,6 +84,7 @@ export class MessagesStreamObserver implements StreamObserver {
         return 'pass';
       case 'message_delta':
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
+        this.#retryToken = retryTokenOf(asObject(event.delta)?.stop_details) ?? this.#retryToken;
         this.#tally = tallyUsage(this.#tally, event.usage);
         this.#isOutputTold ||= namesOutput(event.usage);
         return 'pass';
@@ -97,6 +102,11 @@ export class MessagesStreamObserver implements StreamObserver {
       default:
         return 'pass';
     }
+  }
+
+  /** The beginning of the stream may have named it already, with its date. */
+  #noteFallback(model: string | null): void {
+    if (model !== null && !this.#model?.startsWith(model)) this.#model = model;
   }
 
   #observeDelta(delta: JsonObject | null, record: SseRecord): void {

@@ -239,7 +239,7 @@ describe('the end', () => {
     ['tool_use', 'tool_calls'],
     ['pause_turn', 'pause'],
     ['refusal', 'refusal'],
-    ['compaction', 'stop'],
+    ['compaction', 'context_window'],
     ['a_new_reason', 'other'],
   ])('%s is %s', (stop_reason, finish_reason) => {
     const { finish_reason: found, reported } = foldedStream(start + stopped(stop_reason) + end);

@@ -18,7 +18,8 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
     };
   }
   if (!Array.isArray(body.content)) return { kind: 'nonsense', message: 'the answer has no content' };
-  const told = toldUsageOf(tallyUsage(EMPTY_TALLY, body.usage));
+  const tally = tallyUsage(EMPTY_TALLY, body.usage);
+  const told = toldUsageOf(tally);
   const usage = told?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {
@@ -29,6 +30,8 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
       usageSoFar: usage,
       finish_reason: asText(body.stop_reason),
       model: asText(body.model),
+      tier: tally.tier,
+      retryToken: retryTokenOf(body.stop_details),
       outputBytes: isCounted ? sum(body.content, generatedBytes) : 0,
       reasoningBytes: isCounted ? sum(body.content, reasoningBytes) : 0,
       outputBytesMax: bodyBytes,
@@ -44,6 +47,16 @@ export function statusOfType(type: unknown): number | null {
 
 function sum(blocks: readonly unknown[], bytesOf: (block: JsonObject | null) => number): number {
   return blocks.reduce<number>((total, block) => total + bytesOf(asObject(block)), 0);
+}
+
+/** The model that goes on where another one declined, as a block of the answer states it; null: the block says nothing of that. */
+export function fallbackModel(block: JsonObject | null): string | null {
+  return block?.type === 'fallback' ? asText(asObject(block.to)?.model) : null;
+}
+
+/** The token that a refusal gives for the retry. */
+export function retryTokenOf(stopDetails: unknown): string | undefined {
+  return asText(asObject(stopDetails)?.fallback_credit_token) ?? undefined;
 }
 
 /** Those of `generatedBytes` that are thinking. */

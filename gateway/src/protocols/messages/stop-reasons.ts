@@ -9,7 +9,8 @@ const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
   ['tool_use', 'tool_calls'],
   ['pause_turn', 'pause'],
   ['refusal', 'refusal'],
-  ['compaction', 'stop'],
+  // The context was shortened and nothing was said yet: no answer that is whole.
+  ['compaction', 'context_window'],
 ]);
 
 const STOP_REASONS: { readonly [finish in FinishReason]: string } = {

@@ -81,6 +81,25 @@ describe('tools that ran upstream', () => {
   });
 });
 
+describe('the tier of the answer', () => {
+  const totals = { input_tokens: 3, output_tokens: 4 };
+
+  test('is kept where its price is not that of the list; the last word counts', () => {
+    expect(tallied({ ...totals, service_tier: 'standard', inference_geo: 'global' })).not.toHaveProperty('apart');
+    expect(tallied({ ...totals, speed: 'fast', inference_geo: 'us' })?.apart).toEqual({
+      tier: { speed: 'fast', inference_geo: 'us' },
+    });
+    expect(tallied({ ...totals, speed: 'fast' }, { speed: 'standard' })).not.toHaveProperty('apart');
+  });
+
+  test.each([[5], [['fast']], [{ fast: true }], ['fast\u0000'], ['x'.repeat(99)]])(
+    'is none where it is no word: %j',
+    (speed) => {
+      expect(tallied({ ...totals, speed })).not.toHaveProperty('apart');
+    },
+  );
+});
+
 describe('the usage of a stream', () => {
   test('overwrites with every later number, adds nothing, and keeps what is null', () => {
     const start = { input_tokens: 50, output_tokens: 1, cache_read_input_tokens: 8 };
@@ -115,7 +134,7 @@ describe('iterations', () => {
   test('are summed in the place of totals that leave compaction and advisors out', () => {
     const hour = { cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 4 } };
     const iterations = [one('compaction', 100, 131, hour), one('message', 30, 6), one('advisor_message', 7, 3)];
-    expect(tallied({ ...totals, iterations, output_tokens_details: { thinking_tokens: 2 } })).toEqual({
+    expect(tallied({ ...totals, iterations, output_tokens_details: { thinking_tokens: 2 } })).toMatchObject({
       input: 137,
       cache_read: 0,
       cache_write_5m: 5,
@@ -123,6 +142,56 @@ describe('iterations', () => {
       output: 140,
       reasoning: 2,
     });
+  });
+
+  test('are summed where there is one: a paused compaction is all that was used', () => {
+    const nothing = { input_tokens: 0, output_tokens: 0 };
+    expect(tallied({ ...nothing, iterations: [one('compaction', 61_000, 700)] })).toEqual({
+      input: 61_000,
+      cache_read: 0,
+      cache_write_5m: 0,
+      cache_write_1h: 0,
+      output: 700,
+      reasoning: 0,
+    });
+  });
+
+  test('are parts of the counters, each with the model that it names', () => {
+    const advisor = one('advisor_message', 7, 3, { model: 'claude-opus-4-8' });
+    const usage = tallied({ ...totals, iterations: [one('message', 30, 6), advisor] });
+    expect(usage).toMatchObject({ input: 37, output: 9 });
+    expect(usage?.apart?.parts).toMatchObject([
+      { input: 30, output: 6 },
+      { model: 'claude-opus-4-8', input: 7, output: 3 },
+    ]);
+  });
+
+  test('of a try that was declined after it had begun are charged beside those of the fallback', () => {
+    const iterations = [
+      one('message', 99, 12, { model: 'a' }),
+      one('fallback_message', 40, 0, { model: 'b' }),
+      one('fallback_message', 30, 6, { model: 'c' }),
+    ];
+    const usage = tallied({ ...totals, iterations });
+    expect(usage).toMatchObject({ input: 129, output: 18 });
+    expect(usage?.apart?.parts?.map(({ model }) => model)).toEqual(['a', 'c']);
+  });
+
+  test('never come to less than the totals: what is beyond them is the last one’s', () => {
+    const iterations = [one('message', 1, 1, { model: 'a' }), one('message', 1, 1, { model: 'b' })];
+    const usage = tallied({ ...totals, iterations });
+    expect(usage).toMatchObject({ input: 30, output: 6 });
+    expect(usage?.apart?.parts).toMatchObject([
+      { input: 1, output: 1 },
+      { input: 29, output: 5 },
+    ]);
+  });
+
+  test('of more runs than an answer takes are one for each model', () => {
+    const iterations = Array.from({ length: 1_000 }, (_, nth) => one('message', 1, 1, { model: `m${nth % 3}` }));
+    const usage = tallied({ ...totals, iterations });
+    expect(usage).toMatchObject({ input: 1_000, output: 1_000 });
+    expect(usage?.apart?.parts).toHaveLength(3);
   });
 
   test.each([
@@ -136,7 +205,8 @@ describe('iterations', () => {
 
   test('inside iterations are not followed', () => {
     const nested = one('message', 1, 1, { iterations: [one('message', 50, 50), one('message', 50, 50)] });
-    expect(tallied({ ...totals, iterations: [nested, nested] })).toMatchObject({ input: 2, output: 2 });
+    const small = { input_tokens: 1, output_tokens: 1 };
+    expect(tallied({ ...small, iterations: [nested, nested] })).toMatchObject({ input: 2, output: 2 });
   });
 });
 

@@ -1,8 +1,10 @@
 /** Owns the reading of a messages `usage` object into disjoint counters, and what is odd about it. Source: wire reference B.6 and C.7. */
-import { NO_FLAGS, type ToldUsage, type Usage, type UsageFlag, ZERO_USAGE } from '../../generation/usage.ts';
-import { apartOf, type ServerTools } from '../../generation/usage-apart.ts';
-import { asArray, asCount, asObject, type JsonObject } from '../json.ts';
+import { readTierWords, specialTier, type TierWords } from '../../generation/tier-words.ts';
+import { NO_FLAGS, type ToldUsage, type Usage, type UsageFlag } from '../../generation/usage.ts';
+import { apartOf, type ServerTools, type UsageApart, type UsagePart } from '../../generation/usage-apart.ts';
+import { asCount, asObject, type JsonObject } from '../json.ts';
 import { readServerToolUse } from '../server-tools.ts';
+import { type Iterations, joinIterations, readIterations } from './iterations.ts';
 
 /** Counters of a stream arrive in pieces: `message_start` and then cumulative totals; null: not said yet. */
 export interface UsageTally {
@@ -15,10 +17,12 @@ export interface UsageTally {
   readonly cache_write_5m: number | null;
   readonly cache_write_1h: number;
   readonly reasoning: number;
-  /** The sum over `iterations` where the answer took several; it replaces the totals, which leave some of them out. */
-  readonly iterated: Usage | null;
+  /** The runs of models that the answer took; they replace the totals, which leave some of them out. Null: not told. */
+  readonly iterated: Iterations | null;
   /** Requests of tools that ran upstream; null: none was named. The totals have those of all iterations. */
   readonly tools: ServerTools | null;
+  /** The words for the tier of the answer, standard ones too; undefined: none was stated. */
+  readonly tier: TierWords | undefined;
   /** A counter was negative or not an integer: nothing of it holds. */
   readonly invalid: boolean;
 }
@@ -33,6 +37,7 @@ export const EMPTY_TALLY: UsageTally = {
   reasoning: 0,
   iterated: null,
   tools: null,
+  tier: undefined,
   invalid: false,
 };
 
@@ -53,8 +58,10 @@ export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
     cache_write_5m: counter(split?.ephemeral_5m_input_tokens, isTotalNew ? null : tally.cache_write_5m),
     cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
     reasoning: counter(asObject(usage.output_tokens_details)?.thinking_tokens, tally.reasoning),
-    iterated: sumIterations(usage.iterations) ?? tally.iterated,
+    iterated:
+      usage.iterations == null ? tally.iterated : (readIterations(usage.iterations, countersOf) ?? tally.iterated),
     tools: tallyTools(tally.tools, usage.server_tool_use),
+    tier: tallyTier(tally.tier, usage),
     invalid: tally.invalid || input === 'invalid' || output === 'invalid',
   };
 }
@@ -67,8 +74,6 @@ export function namesOutput(value: unknown): boolean {
 /** The counters, or null where input or output is missing or does not hold. */
 export function usageOf(tally: UsageTally): Usage | null {
   if (tally.invalid || tally.input === null || tally.output === null) return null;
-  if (tally.iterated !== null)
-    return withTools({ ...tally.iterated, reasoning: Math.min(tally.reasoning, tally.iterated.output) }, tally);
   const written = writtenIn(tally);
   const cache_write_1h = Math.min(tally.cache_write_1h, written);
   const counters = {
@@ -79,17 +84,34 @@ export function usageOf(tally: UsageTally): Usage | null {
     output: tally.output,
     reasoning: Math.min(tally.reasoning, tally.output),
   };
-  return withTools(counters, tally);
+  if (tally.iterated === null) return withApart(counters, tally, null);
+  const joined = joinIterations({ ...counters, reasoning: tally.reasoning }, tally.iterated);
+  return withApart(joined.counters, tally, joined.parts);
+}
+
+/** The counters of one iteration. */
+function countersOf(iteration: JsonObject): Usage | null {
+  return usageOf(tallyUsage(EMPTY_TALLY, iteration));
 }
 
 function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: UsageTally): number {
   return cache_write ?? (cache_write_5m ?? 0) + cache_write_1h;
 }
 
-function withTools(counters: Usage, { tools }: UsageTally): Usage {
-  if (tools === null) return counters;
-  const apart = apartOf({}, Object.entries(tools));
-  return apart === undefined ? counters : { ...counters, apart };
+function withApart(counters: Usage, { tools, tier }: UsageTally, parts: readonly UsagePart[] | null): Usage {
+  const special = specialTier(tier);
+  if (tools === null && special === undefined && parts === null) return counters;
+  const apart: UsageApart = {
+    ...(tools === null ? undefined : apartOf({}, Object.entries(tools))),
+    ...(special === undefined ? undefined : { tier: special }),
+    ...(parts === null ? undefined : { parts }),
+  };
+  return Object.keys(apart).length === 0 ? counters : { ...counters, apart };
+}
+
+function tallyTier(before: TierWords | undefined, usage: JsonObject): TierWords | undefined {
+  const stated = readTierWords(usage);
+  return stated === undefined || before === undefined ? (stated ?? before) : { ...before, ...stated };
 }
 
 function tallyTools(before: ServerTools | null, value: unknown): ServerTools | null {
@@ -110,43 +132,15 @@ function flagsOf(tally: UsageTally, usage: Usage): readonly UsageFlag[] {
   // Totals may leave out what some iterations used; they cannot have more than all of them.
   const exceeds =
     iterated !== null &&
-    ((input ?? 0) > iterated.input ||
-      (output ?? 0) > iterated.output ||
-      cache_read > iterated.cache_read ||
-      written > iterated.cache_write_5m + iterated.cache_write_1h);
+    ((input ?? 0) > iterated.sum.input ||
+      (output ?? 0) > iterated.sum.output ||
+      cache_read > iterated.sum.cache_read ||
+      written > iterated.sum.cache_write_5m + iterated.sum.cache_write_1h);
   const isSplitOff = cache_write_5m !== null && cache_write_5m + cache_write_1h !== written;
   if (exceeds || isSplitOff) flags = [...flags, 'sum'];
   if (cache_write_1h > written) flags = [...flags, 'cached'];
   if (reasoning > usage.output) flags = [...flags, 'reasoning'];
   return flags;
-}
-
-/**
- * The totals of an answer leave out what compaction and advisors used; `iterations` has all of it. Where a fallback model
- * answered, the totals are its own and hold as they are (the declined try is not charged).
- */
-function sumIterations(value: unknown): Usage | null {
-  const iterations = asArray(value).map(asObject);
-  if (iterations.length < 2 || iterations.some((one) => one === null || one.type === 'fallback_message')) return null;
-  let sum = ZERO_USAGE;
-  for (const iteration of iterations) {
-    const one = usageOf(tallyUsage(EMPTY_TALLY, withoutIterations(iteration)));
-    if (one === null) return null;
-    sum = {
-      input: sum.input + one.input,
-      cache_read: sum.cache_read + one.cache_read,
-      cache_write_5m: sum.cache_write_5m + one.cache_write_5m,
-      cache_write_1h: sum.cache_write_1h + one.cache_write_1h,
-      output: sum.output + one.output,
-      reasoning: 0,
-    };
-  }
-  return sum;
-}
-
-/** An iteration has no iterations: whoever nests them cannot make us recurse. */
-function withoutIterations(iteration: JsonObject | null): JsonObject {
-  return { ...iteration, iterations: null };
 }
 
 function counter<Before extends number | null>(value: unknown, before: Before): number | Before {
