@@ -97,6 +97,13 @@ test('groups are taken from both ends, each once, no more at a time than allowed
   expect(most).toBe(2);
 });
 
+test('a passed test whose name has several lines is not shown, and what follows it is', () => {
+  const named = "test('one\\ntwo\\nthree', () => expect(1).toBe(1));";
+  const { output } = drive({ 'gateway/a.test.ts': `${named} test('bad', () => expect(1).toBe(2));` });
+  expect(output).not.toMatch(/two|three/);
+  expect(output).toContain('(fail) bad');
+});
+
 test('the slowest files are named where that is asked for', () => {
   const slow = `test('slow', () => Bun.sleep(150));`;
   const { output, last } = drive({ 'gateway/test/slow.test.ts': slow, 'gateway/a.test.ts': GOOD }, '--slowest');

@@ -17,6 +17,9 @@ const PASSED = /^\((?:pass|skip)\)/;
 /** What Bun writes before the first test and after the last. */
 const SUMS =
   /^(?:bun test v\S+ \(\w+\)| *\d+ (?:pass|fail|skip|todo|error|errors)| *\d+ expect\(\) calls|Ran \d+ tests? across .*)$/;
+/** The end of a test's name, which may have more than one line. */
+const NAME_ENDS = /\[[\d.]+m?s\]$/;
+const VERDICT = /^\((?:pass|skip|fail|todo)\)/;
 const FILE = /^(\S+\.test\.ts):$/;
 
 /**
@@ -33,6 +36,7 @@ export function watchOutput(
   let quiet = true;
   let held = '';
   let title = '';
+  let inPassedName = false;
   const showHeld = (): void => {
     if (held !== '') show(title + held);
     held = '';
@@ -46,7 +50,9 @@ export function watchOutput(
       title = `${line}\n`;
       quiet = true;
     }
-    if (header !== null || PASSED.test(bare) || SUMS.test(bare) || (quiet && bare === '')) return;
+    const isRestOfName = inPassedName && !VERDICT.test(bare) && header === null;
+    inPassedName = (isRestOfName || bare.startsWith('(pass)')) && !NAME_ENDS.test(bare);
+    if (isRestOfName || header !== null || PASSED.test(bare) || SUMS.test(bare) || (quiet && bare === '')) return;
     quiet = bare === '';
     held += `${line}\n`;
   };

@@ -26,13 +26,13 @@ const LOOSE_SOURCES = [
  * It is built aside and gets its name whole: a start that is killed leaves no half of it, and of two starts at once neither
  * takes the other's files away. The contract's types leave no trace in the build, so the gateway's sources do not count.
  */
-export async function buildConsole(builds = BUILDS): Promise<string> {
+export async function buildConsole(builds = BUILDS, build: Build = runVite): Promise<string> {
   const built = join(builds, hashSources());
   if (existsSync(built)) return built;
   mkdirSync(builds, { recursive: true });
   const aside = mkdtempSync(join(builds, ASIDE));
   try {
-    await runVite(aside);
+    await build(aside);
     takeName(aside, built);
   } finally {
     rmSync(aside, { recursive: true, force: true });
@@ -44,6 +44,9 @@ export async function buildConsole(builds = BUILDS): Promise<string> {
 const ASIDE = 'building-';
 /** No build takes so long: what is older was left by one that was killed. */
 const BUILD_MS_MAX = 3_600_000;
+
+/** Writes the built console into the folder. */
+type Build = (folder: string) => Promise<void>;
 
 async function runVite(folder: string): Promise<void> {
   const vite = join(dirname(createRequire(join(CONSOLE, 'package.json')).resolve('vite/package.json')), 'bin/vite.js');
