@@ -62,7 +62,7 @@ type Opened = Awaited<ReturnType<typeof open>>;
 let count = 0;
 
 /** Asks again, as a caller does who is told that what was spent is still being read: a busy machine takes long for it. */
-async function onceRead<Result>(act: () => Promise<Result>): Promise<Result> {
+async function onceRead<Result>(act: () => Promise<Result> | Result): Promise<Result> {
   for (;;) {
     try {
       return await act();

@@ -1,6 +1,7 @@
 /** The official OpenAI SDK when something goes wrong: typed errors, errors in streams, leaving, retries, records of them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';
+import { startCalmClock } from '../harness/calm-clock.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { Pair } from '../harness/start-pair.ts';
 import { drainStream, openAi, rejection, startSdkRig, watchedFetch } from './sdk-rig.ts';
@@ -148,10 +149,10 @@ describe('leaving', () => {
 
   /** Waits for upstream to see that the client is gone, and answers how long it took. */
   async function untilUpstreamLeft(model: string, before: number, leave: () => void): Promise<number> {
-    const startMs = performance.now();
+    const calmMs = startCalmClock();
     leave();
     await pair.fake.until(() => leftAt(model) > before);
-    return performance.now() - startMs;
+    return calmMs();
   }
 
   test('aborting a stream, or breaking out of its loop, aborts the call at upstream', async () => {

@@ -1,0 +1,18 @@
+/** Shows that waiting is measured, and that time in which the process could not run is not. */
+import { expect, test } from 'bun:test';
+import { startCalmClock } from './calm-clock.ts';
+
+test('time that a timer waits is measured', async () => {
+  const calmMs = startCalmClock();
+  await Bun.sleep(60);
+  expect(calmMs()).toBeGreaterThan(20);
+});
+
+test('time in which the process could not run is left out', async () => {
+  const calmMs = startCalmClock();
+  const startMs = performance.now();
+  Bun.sleepSync(300);
+  await Bun.sleep(1);
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(300);
+  expect(calmMs()).toBeLessThan(100);
+});
