@@ -15,6 +15,7 @@ export const ENDINGS: { readonly [ending in CallEnding]: string } = {
   failed_without_output: 'The provider refused the call, failed, or ran out of time before any output.',
   failed_mid_stream: 'The provider failed in the middle of its answer.',
   failed_mid_stream_free: 'The same, where the operator says `defaults: { broken_answers: free }`.',
+  undelivered: 'The provider answered and said what it used, and Tollgate could not deliver the answer.',
   extension_refused: 'The balance or a budget did not cover more of the answer, and it was stopped.',
   crashed: 'Tollgate died during the call, after it had noted how far the answer had come.',
   crashed_without_checkpoint: 'Tollgate died during the call, before it had noted anything.',
@@ -26,13 +27,14 @@ export const CHARGES = {
   so_far: 'the input, and the output that came from the provider until it was stopped',
   checkpoint: 'what had been noted last',
   count: 'the input, by the provider where it told it, and the output as Tollgate counts it',
+  told: 'what the provider said that it used',
   nothing: 'nothing',
 } as const;
 
 export const SOURCES: { readonly [source in UsageSource]: string } = {
   upstream: "the provider's final numbers",
   partial:
-    "the provider's numbers as far as they came, of the output never less than what came; Tollgate's own count where it gave none",
+    "the provider's numbers as far as they came, and Tollgate's own count of the output that came after them, or of all where it gave none",
   counted:
     "Tollgate's own count: the bytes of the prompt ÷ 4 (where a stream told of its prompt before its end, the provider's number), those of the output by what its model's tokens were found to measure",
   checkpoint: 'the numbers that were noted last while the answer ran',

@@ -90,6 +90,42 @@ const CASES: readonly [string, EndedCall, CallEnding, Usage, string][] = [
     MORE_CAME,
     'partial',
   ],
+  ['an answer that was not delivered', { ...WHOLE, endedBy: 'undelivered' }, 'undelivered', FINAL, 'upstream'],
+  [
+    'an answer that was not delivered and told its usage in part',
+    { ...CUT, endedBy: 'undelivered' },
+    'undelivered',
+    SO_FAR,
+    'partial',
+  ],
+  [
+    'an answer that was not delivered and told no usage',
+    { ...SILENT, endedBy: 'undelivered' },
+    'failed_without_output',
+    ZERO_USAGE,
+    'void',
+  ],
+  [
+    'upstream died mid-stream right after it told its usage',
+    { ...CUT, endedBy: 'failed', countedWhenTold: 33 },
+    'failed_mid_stream',
+    SO_FAR,
+    'partial',
+  ],
+  [
+    'upstream died mid-stream after it told its usage, and more text',
+    { ...CUT, endedBy: 'failed', countedWhenTold: 30 },
+    'failed_mid_stream',
+    { ...SO_FAR, output: 23 },
+    'partial',
+  ],
+  [
+    'upstream died mid-stream after it told nothing but zeros',
+    { ...CUT, endedBy: 'failed', usageSoFar: { ...SO_FAR, output: 0 }, countedWhenTold: 33 },
+    'failed_mid_stream',
+    MORE_CAME,
+    'partial',
+  ],
   ['the next slice was refused', { ...CUT, endedBy: 'extension_refused' }, 'extension_refused', MORE_CAME, 'partial'],
   ['a crash after a checkpoint', { ...CUT, endedBy: 'crashed' }, 'crashed', SO_FAR, 'checkpoint'],
   ['a crash before one', { ...SILENT, endedBy: 'crashed' }, 'crashed_without_checkpoint', ZERO_USAGE, 'void'],
@@ -102,7 +138,7 @@ describe('chooseCharge', () => {
       ending,
       usage,
       source,
-      payer: ending === 'failed_mid_stream_free' ? 'operator' : 'account',
+      payer: ending === 'failed_mid_stream_free' || ending === 'undelivered' ? 'operator' : 'account',
     } as ReturnType<typeof chooseCharge>);
   });
 

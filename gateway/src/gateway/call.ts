@@ -51,7 +51,7 @@ export interface Call {
   folded: boolean;
   /** The answer in one piece ends where nobody paid for more; told to the caller. */
   cut: boolean;
-  /** What came of an answer in one piece that its client did not wait for; null: nothing is known of it. */
+  /** What upstream told of an answer of which its client got nothing; null: nothing is known of it. */
   unsent: AnswerFacts | null;
   /** Null: the call has no idempotency key. */
   run: IdempotencyRun | null;

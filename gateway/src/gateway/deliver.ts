@@ -11,6 +11,7 @@ import { countReply, plainReply, streamReply } from './reply.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { settledReply } from './settled-reply.ts';
 import type { StreamRelay } from './stream-relay.ts';
+import { unsentIn, unsentOf } from './unsent-answer.ts';
 import { unstoppable } from './unstoppable.ts';
 import { refusesStream } from './upstream-call.ts';
 import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
@@ -22,6 +23,23 @@ const NAMES_MODEL = /"message"\s*:\s*"model:/;
 
 /** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
 export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
+  try {
+    return await deliverAnswer(job, dispatched);
+  } catch (failure) {
+    const { call, countOnly } = job;
+    if (!call.settled && !countOnly) call.unsent ??= await findUnsent(dispatched);
+    throw failure;
+  }
+}
+
+/** What upstream told of an answer that could not be delivered. A stream settles by itself. */
+async function findUnsent(dispatched: Dispatched): Promise<AnswerFacts | null> {
+  if (dispatched.kind === 'stream') return null;
+  if (dispatched.kind === 'folded') return unsentOf(dispatched.folding.observer);
+  return unsentIn(dispatched.answer, dispatched.sending.protocol);
+}
+
+async function deliverAnswer(job: Dispatch, dispatched: Dispatched): Promise<Response> {
   if (dispatched.kind === 'stream') return deliverStream(job, dispatched.relay);
   if (dispatched.kind === 'folded') return deliverFolded(job, dispatched);
   const { answer, sending } = dispatched;

@@ -15,6 +15,7 @@ import { planCall, type RoutedCall } from './plan-call.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import { sentLimit } from './sent-limit.ts';
 import type { StreamRelay } from './stream-relay.ts';
+import { unsentOf } from './unsent-answer.ts';
 import { type Folding, refusesStream, type UpstreamCall } from './upstream-call.ts';
 import { forwardedHeaders } from './upstream-request.ts';
 
@@ -110,16 +111,15 @@ async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
 
 async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   const { call, gate, protocol, sending } = job;
-  const { relay, listener } = openRelay(call, gate, {
-    protocol,
-    upstream: sending.protocol,
-    observer: sending.startObserver(),
-    note,
-  });
+  const observer = sending.startObserver();
+  const { relay, listener } = openRelay(call, gate, { protocol, upstream: sending.protocol, observer, note });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
   relay.connect(send(job, listener));
-  const start = await relay.started;
+  const start = await relay.started.catch((failure: unknown) => {
+    call.unsent = unsentOf(observer);
+    throw failure;
+  });
   return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
 }
 
@@ -127,14 +127,16 @@ async function beginFold(job: Dispatch, folding: Folding, note: Note): Promise<D
   const { call, gate, request, sending } = job;
   const { stream, listener } = openFold(job, folding);
   const leave = () => {
-    const left = new CallFailure('client_left', 'the client left before its answer was complete');
-    if (stream.interrupt(left)) call.unsent = folding.observer.facts();
+    stream.interrupt(new CallFailure('client_left', 'the client left before its answer was complete'));
   };
   request.signal.addEventListener('abort', leave, { once: true });
   const seat = gate.waiting.add(stream);
   try {
     stream.connect(send(job, listener));
-    const end = await stream.done;
+    const end = await stream.done.catch((failure: unknown) => {
+      call.unsent = unsentOf(folding.observer);
+      throw failure;
+    });
     if (end.kind === 'collected') return { ...end, sending };
     note(200, null);
     return { ...end, folding };

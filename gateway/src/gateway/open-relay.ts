@@ -4,6 +4,7 @@ import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import { type Call, releaseCall } from './call.ts';
+import type { CollectedAnswer } from './collect-answer.ts';
 import type { Gate } from './gate.ts';
 import { endStreamedRun } from './idempotency-end.ts';
 import { MeteredBody } from './metered-body.ts';
@@ -11,8 +12,9 @@ import { OnePieceAnswer } from './one-piece-answer.ts';
 import { openMeter } from './open-meter.ts';
 import { Outbox } from './outbox.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
-import { settle } from './settle.ts';
+import { type Outcome, settle } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
+import { unsentIn } from './unsent-answer.ts';
 import { failureOfLateAnswer } from './upstream-outcome.ts';
 
 /** How the relay of one attempt is to behave. */
@@ -53,6 +55,12 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       metered?.drop();
     },
   });
+  /** In one piece, after the client had been promised a stream. */
+  let late: CollectedAnswer | null = null;
+  async function settleLate(answer: CollectedAnswer, outcome: Outcome) {
+    call.unsent = await unsentIn(answer, plan.upstream);
+    return settle(call, { ...outcome, facts: call.unsent ?? outcome.facts }, gate);
+  }
   let noted = false;
   const noteOnce: RelayPlan['note'] = (status, error) => {
     if (!noted) note(status, error);
@@ -78,13 +86,15 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
     settle(outcome, last) {
       noteOnce(outcome.failure === null ? 200 : null, outcome.failure);
       countDisorders(gate, protocol, observer);
-      const settled = settle(call, outcome, gate);
+      const settled = late === null ? settle(call, outcome, gate) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
       // The last bytes leave after this.
       return kept.finally(() => call.connection?.replyReady());
     },
     scrub: (bytes) => scrub(bytes, credential),
-    failureOfLate({ head, body }) {
+    failureOfLate(answer) {
+      late = answer;
+      const { head, body } = answer;
       const error = plan.upstream.codec.readError(body);
       return failureOfLateAnswer(head, error, scrubText(error.message, credential));
     },

@@ -2,7 +2,7 @@
 import { chargedNanoUsd, costNanoUsd } from '../billing/cost.ts';
 import { unpricedTools } from '../billing/fees.ts';
 import type { NanoUsd } from '../billing/money.ts';
-import { type Charge, chooseCharge } from '../billing/who-pays.ts';
+import { type Charge, chooseCharge, type EndedBy } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import { tierText } from '../generation/tier-words.ts';
@@ -163,24 +163,30 @@ function countHealth(call: Call, { failure }: Outcome, { health }: Books): void 
 }
 
 /** The usage that is charged, and where its numbers come from. */
-export function decideUsage(call: Call, { failure, facts }: Outcome, { desk }: Pick<Books, 'desk'>): Charge {
-  const left = failure === 'client_left' || failure === 'reader_too_slow';
+export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { desk }: Pick<Books, 'desk'>): Charge {
+  const { facts } = outcome;
   const ended = {
-    endedBy:
-      failure === null
-        ? 'complete'
-        : left
-          ? 'caller_left'
-          : failure === 'quota_exceeded' && facts !== null
-            ? 'extension_refused'
-            : 'failed',
+    endedBy: endOf(call, outcome),
     dispatched: call.dispatched,
-    produced: facts !== null && facts.outputBytes > 0,
+    produced: call.unsent === null && facts !== null && facts.outputBytes > 0,
     usage: facts?.usage ?? null,
     usageSoFar: facts?.usageSoFar ?? null,
+    countedWhenTold: desk.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesTold ?? 0),
     brokenAnswers: call.money?.brokenAnswers ?? 'bill',
   } as const;
   return chooseCharge(ended, () => countUsage(call, facts, desk));
+}
+
+function endOf({ unsent }: Call, { failure, facts }: Omit<Outcome, 'status'>): EndedBy {
+  if (failure === null) return 'complete';
+  if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
+  if (failure === 'quota_exceeded' && facts !== null && unsent === null) return 'extension_refused';
+  if (facts === null) return 'failed';
+  const isOurs = failure === 'gateway_fault' || failure === 'upstream_nonsense';
+  const isWhole = facts.usage !== null;
+  // Of a stream its client has some: only where upstream was done, and we were not, nobody pays for that.
+  const isUndelivered = unsent === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
+  return isUndelivered ? 'undelivered' : 'failed';
 }
 
 function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk): Usage {

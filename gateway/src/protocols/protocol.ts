@@ -27,13 +27,23 @@ export interface AnswerFacts {
   readonly reasoningBytes: number;
   /** More than these `outputBytes` cannot be, counted or not: all of the body of an answer in one piece. */
   readonly outputBytesMax: number;
+  /** Of them, those that had come when upstream told `usageSoFar`, where it told it in the middle of a stream. */
+  readonly outputBytesTold?: number;
 }
 
-/** What a 200 in one piece really is: an answer, an error in disguise with the status it names, or nonsense. */
+/**
+ * What a 200 in one piece really is: an answer, an error in disguise with the status it names, or nonsense. `facts` of the last
+ * two: it tells its usage all the same, and upstream will bill it.
+ */
 export type AnswerReading =
   | { readonly kind: 'answer'; readonly facts: AnswerFacts }
-  | { readonly kind: 'error'; readonly status: number | null; readonly message: string }
-  | { readonly kind: 'nonsense'; readonly message: string };
+  | {
+      readonly kind: 'error';
+      readonly status: number | null;
+      readonly message: string;
+      readonly facts?: AnswerFacts | undefined;
+    }
+  | { readonly kind: 'nonsense'; readonly message: string; readonly facts?: AnswerFacts | undefined };
 
 /**
  * What becomes of one record of a stream: `pass` it on; `silent`: pass it on, it carries nothing (a ping); `withhold` it

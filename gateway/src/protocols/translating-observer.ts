@@ -41,6 +41,7 @@ export class TranslatingObserver implements StreamObserver {
   #finished = false;
   #outputBytes = 0;
   #reasoningBytes = 0;
+  #outputBytesTold = 0;
   readonly #reasoningParts = new Set<number>();
 
   constructor(parts: TranslationParts) {
@@ -58,6 +59,7 @@ export class TranslatingObserver implements StreamObserver {
       outputBytes: this.#outputBytes,
       reasoningBytes: this.#reasoningBytes,
       outputBytesMax: this.#outputBytes,
+      outputBytesTold: this.#outputBytesTold,
     };
   }
 
@@ -138,6 +140,7 @@ export class TranslatingObserver implements StreamObserver {
         return;
       case 'usage':
         this.#usage = event.usage;
+        this.#outputBytesTold = this.#outputBytes;
         this.#usageFlags = event.flags ?? NO_FLAGS;
         return;
       case 'finish':

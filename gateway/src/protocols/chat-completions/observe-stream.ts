@@ -61,6 +61,7 @@ export class ChatStreamObserver implements StreamObserver {
       outputBytes,
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
+      outputBytesTold: this.#toldAtBytes,
     };
   }
 

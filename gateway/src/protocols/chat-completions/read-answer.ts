@@ -2,37 +2,42 @@
 import { NO_FLAGS } from '../../generation/usage.ts';
 import { isTextCounted } from '../is-text-counted.ts';
 import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
-import type { AnswerReading } from '../protocol.ts';
+import type { AnswerFacts, AnswerReading } from '../protocol.ts';
 import { readTier, readToldUsage } from './usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. Some hosts answer 200 with an error inside; that is no answer. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
+  const choices = asArray(body.choices);
+  const facts = factsOf(body, choices, bodyBytes);
   const error = body.error;
   if (error !== undefined && error !== null && !Array.isArray(body.choices)) {
-    return { kind: 'error', status: statusOf(error), message: messageOf(error) };
+    return { kind: 'error', status: statusOf(error), message: messageOf(error), facts: billed(facts) };
   }
-  if (!Array.isArray(body.choices) || body.choices.length === 0) {
-    return { kind: 'nonsense', message: 'the answer has no choices' };
-  }
-  const choices = asArray(body.choices);
+  if (choices.length === 0) return { kind: 'nonsense', message: 'the answer has no choices', facts: billed(facts) };
+  return { kind: 'answer', facts };
+}
+
+/** Undefined: it tells no usage. */
+function billed(facts: AnswerFacts): AnswerFacts | undefined {
+  return facts.usage === null ? undefined : facts;
+}
+
+function factsOf(body: JsonObject, choices: readonly unknown[], bodyBytes: number): AnswerFacts {
   const told = readToldUsage(body);
   const usage = told?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {
-    kind: 'answer',
-    facts: {
-      usage,
-      usageFlags: told?.flags ?? NO_FLAGS,
-      usageSoFar: usage,
-      finish_reason: asText(asObject(choices[0])?.finish_reason),
-      model: asText(body.model),
-      tier: readTier(body),
-      outputBytes: isCounted ? sum(choices, generatedBytes) : 0,
-      reasoningBytes: isCounted ? sum(choices, reasoningBytes) : 0,
-      outputBytesMax: bodyBytes,
-    },
+    usage,
+    usageFlags: told?.flags ?? NO_FLAGS,
+    usageSoFar: usage,
+    finish_reason: asText(asObject(choices[0])?.finish_reason),
+    model: asText(body.model),
+    tier: readTier(body),
+    outputBytes: isCounted ? sum(choices, generatedBytes) : 0,
+    reasoningBytes: isCounted ? sum(choices, reasoningBytes) : 0,
+    outputBytesMax: bodyBytes,
   };
 }
 

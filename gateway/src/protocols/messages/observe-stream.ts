@@ -22,6 +22,8 @@ export class MessagesStreamObserver implements StreamObserver {
   #stopReason: string | null = null;
   #isOutputTold = false;
   #retryToken: string | undefined;
+  /** What its start tells of the output is a placeholder. */
+  #outputBytesTold = 0;
   readonly #skimmer = new RecordSkimmer();
   readonly #grammar = new MessagesGrammar();
   disorders = 0;
@@ -41,6 +43,7 @@ export class MessagesStreamObserver implements StreamObserver {
       outputBytes,
       reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
       outputBytesMax: outputBytes,
+      outputBytesTold: this.#outputBytesTold,
     };
   }
 
@@ -86,7 +89,10 @@ export class MessagesStreamObserver implements StreamObserver {
         this.#stopReason = asText(asObject(event.delta)?.stop_reason) ?? this.#stopReason;
         this.#retryToken = retryTokenOf(asObject(event.delta)?.stop_details) ?? this.#retryToken;
         this.#tally = tallyUsage(this.#tally, event.usage);
-        this.#isOutputTold ||= namesOutput(event.usage);
+        if (namesOutput(event.usage)) {
+          this.#isOutputTold = true;
+          this.#outputBytesTold = this.#outputBytes + this.#skimmer.heldBytes;
+        }
         return 'pass';
       case 'message_stop':
         return 'terminal';

@@ -1,41 +1,52 @@
 /** Owns what a messages answer in one piece tells of itself. Changes no byte of it. */
 import { NO_FLAGS } from '../../generation/usage.ts';
 import { isTextCounted } from '../is-text-counted.ts';
-import { asObject, asText, type JsonObject, textBytes } from '../json.ts';
-import type { AnswerReading } from '../protocol.ts';
+import { asArray, asObject, asText, type JsonObject, textBytes } from '../json.ts';
+import type { AnswerFacts, AnswerReading } from '../protocol.ts';
 import { EMPTY_TALLY, tallyUsage, toldUsageOf } from './usage.ts';
 
 /** `answer` is the parsed body of a 200, `bodyBytes` its length. */
 export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const body = asObject(answer);
   if (body === null) return { kind: 'nonsense', message: 'the answer is not a JSON object' };
+  const content = asArray(body.content);
+  const facts = factsOf(body, content, bodyBytes);
   if (body.type === 'error') {
     const error = asObject(body.error);
     return {
       kind: 'error',
       status: statusOfType(error?.type),
       message: asText(error?.message) ?? 'upstream gave no reason',
+      facts: billed(facts),
     };
   }
-  if (!Array.isArray(body.content)) return { kind: 'nonsense', message: 'the answer has no content' };
+  if (!Array.isArray(body.content)) {
+    return { kind: 'nonsense', message: 'the answer has no content', facts: billed(facts) };
+  }
+  return { kind: 'answer', facts };
+}
+
+/** Undefined: it tells no usage. */
+function billed(facts: AnswerFacts): AnswerFacts | undefined {
+  return facts.usage === null ? undefined : facts;
+}
+
+function factsOf(body: JsonObject, content: readonly unknown[], bodyBytes: number): AnswerFacts {
   const tally = tallyUsage(EMPTY_TALLY, body.usage);
   const told = toldUsageOf(tally);
   const usage = told?.usage ?? null;
   const isCounted = isTextCounted(usage, bodyBytes);
   return {
-    kind: 'answer',
-    facts: {
-      usage,
-      usageFlags: told?.flags ?? NO_FLAGS,
-      usageSoFar: usage,
-      finish_reason: asText(body.stop_reason),
-      model: asText(body.model),
-      tier: tally.tier,
-      retryToken: retryTokenOf(body.stop_details),
-      outputBytes: isCounted ? sum(body.content, generatedBytes) : 0,
-      reasoningBytes: isCounted ? sum(body.content, reasoningBytes) : 0,
-      outputBytesMax: bodyBytes,
-    },
+    usage,
+    usageFlags: told?.flags ?? NO_FLAGS,
+    usageSoFar: usage,
+    finish_reason: asText(body.stop_reason),
+    model: asText(body.model),
+    tier: tally.tier,
+    retryToken: retryTokenOf(body.stop_details),
+    outputBytes: isCounted ? sum(content, generatedBytes) : 0,
+    reasoningBytes: isCounted ? sum(content, reasoningBytes) : 0,
+    outputBytesMax: bodyBytes,
   };
 }
 
