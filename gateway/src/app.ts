@@ -17,6 +17,7 @@ import type { Limits } from './config/limits.ts';
 import { longestCallMs } from './config/longest-call.ts';
 import type { ListedModels } from './config/served-models.ts';
 import { createContentOf } from './console-api/call-content.ts';
+import { FROM_COMMAND_LINE } from './control/command.ts';
 import { createControl } from './control/control.ts';
 import { serveControl } from './control/control-server.ts';
 import type { Gate } from './gateway/gate.ts';
@@ -38,7 +39,6 @@ import { createSetUp } from './people/set-up.ts';
 import { createVerifyEmail } from './people/verify-email.ts';
 import type { RouteTable } from './routing/route.ts';
 import { suggestModel } from './routing/suggest-model.ts';
-import { BY_COMMAND_LINE } from './store/audit-port.ts';
 import { prepareDataFolder } from './store/sql/data-folder.ts';
 import { acquireDataLock } from './store/sql/data-lock.ts';
 import { loadMasterKey } from './store/sql/master-key.ts';
@@ -291,7 +291,7 @@ const describeModel: DescribeModel = ({ catalog }) =>
   catalog === null ? null : findModel(catalog.provider, catalog.model);
 
 async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<string> {
-  const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' }, BY_COMMAND_LINE);
+  const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' }, FROM_COMMAND_LINE);
   const made = reply.ok ? (reply.result as { readonly key?: unknown }).key : null;
   if (typeof made !== 'string') throw new Error('the first key could not be made');
   return made;

@@ -1,10 +1,13 @@
 /** Owns caps as columns of a file. */
 import type { CsvColumns } from '../csv/csv-table.ts';
-import type { Caps } from './caps-draft.ts';
+import { capsByLayer, type Layered } from './layers.ts';
 
-export function capsColumns<Row extends { readonly caps: Caps }>(): CsvColumns<Row> {
-  return (['rpm', 'tpm', 'concurrency', 'budget_usd', 'budget_window'] as const).map((cap) => [
-    cap,
-    ({ caps }) => caps[cap],
-  ]);
+const CAPS = ['rpm', 'tpm', 'concurrency', 'budget_usd', 'budget_window'] as const;
+
+/** The operator's caps by their names, the account's own as `own_…`, whoever saves the file. */
+export function capsColumns<Row extends Layered>(): CsvColumns<Row> {
+  return [
+    ...CAPS.map((cap): CsvColumns<Row>[number] => [cap, (row) => capsByLayer(row).operator[cap]]),
+    ...CAPS.map((cap): CsvColumns<Row>[number] => [`own_${cap}`, (row) => capsByLayer(row).account[cap]]),
+  ];
 }

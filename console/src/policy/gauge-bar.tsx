@@ -11,9 +11,11 @@ interface GaugeBarProps {
   readonly named?: boolean;
   /** The key that the page is about. */
   readonly ownKey?: string | null;
+  /** With who set the limit: the subject has limits of two layers. */
+  readonly layered?: boolean;
 }
 
-export function GaugeBar({ gauge, named = false, ownKey = null }: GaugeBarProps) {
+export function GaugeBar({ gauge, named = false, ownKey = null, layered = false }: GaugeBarProps) {
   const nowMs = useNow();
   const { sort, limit, used, held } = gauge;
   const usedPercent = Math.min(100, percentOf(used, limit));
@@ -21,7 +23,7 @@ export function GaugeBar({ gauge, named = false, ownKey = null }: GaugeBarProps)
   const full = usedPercent + heldPercent;
   const fill = full >= 100 ? 'bg-red' : full >= 80 ? 'bg-amber' : 'bg-accent';
   const name = gaugeName(gauge);
-  const whose = whoseWords(gauge.subject, ownKey);
+  const whose = `${whoseWords(gauge.subject, ownKey)}${layered ? `, set by the ${gauge.layer}` : ''}`;
   const whole = `${gaugeAmount(sort, used)} used, ${gaugeAmount(sort, held)} held of ${gaugeAmount(sort, limit)}`;
   return (
     <div className="flex min-w-24 flex-col gap-1" title={`${name}: ${whole}`}>

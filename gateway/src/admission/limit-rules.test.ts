@@ -36,12 +36,12 @@ test('every rule about the call binds it, and no other one', () => {
   expect(boundBy(rules, { endUser: null, models: ['m2'] })).toEqual(['key k1 1', 'workspace w1 2', 'account acme 3']);
 });
 
-test('an end user without a rule has the one of all end users, each for himself', () => {
+test('an end user without a rule has the one of all end users, each for himself, and requests without one share it', () => {
   const rules = rulesOf([endUserSubject('acme', EVERY_END_USER), rpm(9)], [endUserSubject('acme', 'bob'), rpm(5)]);
   expect(boundBy(rules)).toEqual(['end_user acme/bob 5']);
   expect(boundBy(rules, { endUser: 'eve' })).toEqual(['end_user acme/eve 9']);
   expect(boundBy(rules, { endUser: 'eve', accountId: 'other' })).toEqual([]);
-  expect(boundBy(rules, { endUser: null })).toEqual([]);
+  expect(boundBy(rules, { endUser: null })).toEqual(['end_user acme/ 9']);
 });
 
 test('a rule under any name of a model binds it, each on its own', () => {
@@ -109,4 +109,23 @@ test.each([
   const rules = rulesOf([key, rpm(3)]);
   expect(() => rules.put(key, caps)).toThrow(words);
   expect(rules.get(key)).toEqual(rpm(3));
+});
+
+test('the rules of both layers bind side by side; an own rule of an end user does not replace the operator’s of every end user', () => {
+  const own = (subject: Subject): Subject => ({ ...subject, layer: 'account' });
+  const rules = rulesOf(
+    [{ kind: 'account', id: 'acme' }, rpm(5)],
+    [own({ kind: 'account', id: 'acme' }), rpm(900)],
+    [endUserSubject('acme', EVERY_END_USER), rpm(9)],
+    [own(endUserSubject('acme', 'bob')), rpm(800)],
+  );
+  expect(boundBy(rules)).toEqual([
+    'end_user acme/bob 9',
+    'end_user acme/bob 800',
+    'account acme 5',
+    'account acme 900',
+  ]);
+  rules.put(own({ kind: 'account', id: 'acme' }), null);
+  rules.put(own(endUserSubject('acme', 'bob')), null);
+  expect(boundBy(rules)).toEqual(['end_user acme/bob 9', 'account acme 5']);
 });

@@ -4,10 +4,14 @@
  */
 import {
   type BindingCaps,
+  type BudgetWindow,
   type CallSubjects,
   type Caps,
   EVERY_END_USER,
   endUserSubject,
+  inLayer,
+  type LimitLayer,
+  layerOf,
   type Subject,
   type SubjectKind,
 } from '../store/limits-port.ts';
@@ -19,16 +23,19 @@ export interface LimitRules {
   modelNames(): readonly string[];
   /** Makes, replaces or (null) takes away a rule; it binds the next call. @throws RangeError where a cap is no whole number. */
   put(subject: Subject, caps: Caps | null): void;
-  /** A subject's own rule as it binds now, its windows in the zone; null: it has none. */
-  bindingOf(subject: Subject, timeZone: string, nowMs: number): BindingCaps | null;
+  /** A subject's own rule as it binds now, in the subject's layer; null: it has none. */
+  bindingOf(subject: Subject, accountId: string, zoneOf: ZoneOf, nowMs: number): BindingCaps | null;
   /**
-   * The caps that bind a call, key first. `timeZoneOf` answers the IANA name of an account's zone; a model's caps bind all
-   * accounts together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
+   * The caps that bind a call, key first, the operator's before the account's own. A model's caps bind all accounts
+   * together, and its windows are in UTC. `nowMs`: by when the call counts, its arrival.
    */
-  bindingCapsOf(call: CallSubjects, timeZoneOf: (accountId: string) => string, nowMs: number): readonly BindingCaps[];
-  /** The budget of the subject's own rule as it binds now; a model's is in UTC whatever the zone. Null: it has none. */
-  budgetOf(subject: Subject, timeZone: string, nowMs: number): BindingCaps | null;
+  bindingCapsOf(call: CallSubjects, zoneOf: ZoneOf, nowMs: number): readonly BindingCaps[];
+  /** As `bindingOf`, of a rule with a budget; null: it has none. */
+  budgetOf(subject: Subject, accountId: string, zoneOf: ZoneOf, nowMs: number): BindingCaps | null;
 }
+
+/** The IANA name of the zone by which an account's budget window of a sort begins and ends that holds the moment. */
+export type ZoneOf = (accountId: string, window: BudgetWindow, atMs: number) => string;
 
 interface Rule {
   readonly caps: Caps;
@@ -36,6 +43,9 @@ interface Rule {
   binding: BindingCaps | null;
   timeZone: string;
 }
+
+/** The rules of one layer, by the id of their subject. */
+type RuleBook = Readonly<Record<SubjectKind, Map<string, Rule>>>;
 
 const NONE: readonly BindingCaps[] = [];
 const PER_MINUTE_MAX = 1_000_000_000;
@@ -56,69 +66,86 @@ export function createLimitRules(
   stored: readonly { readonly subject: Subject; readonly caps: Caps }[],
   listener: BudgetListener = NOBODY,
 ): LimitRules {
-  const byKind: Record<SubjectKind, Map<string, Rule>> = {
-    key: new Map(),
-    end_user: new Map(),
-    workspace: new Map(),
-    account: new Map(),
-    model: new Map(),
-  };
-  const put = ({ kind, id }: Subject, caps: Caps | null): void => {
-    if (caps === null) byKind[kind].delete(id);
-    else byKind[kind].set(id, { caps: checkedCaps(caps, { kind, id }), binding: null, timeZone: '' });
+  const layers: Record<LimitLayer, RuleBook> = { operator: newRuleBook(), account: newRuleBook() };
+  const find = (subject: Subject): Rule | undefined => layers[layerOf(subject)][subject.kind].get(subject.id);
+  const put = (subject: Subject, caps: Caps | null): void => {
+    const { kind, id } = subject;
+    const rules = layers[layerOf(subject)][kind];
+    if (caps === null) rules.delete(id);
+    else rules.set(id, { caps: checkedCaps(caps, subject), binding: null, timeZone: '' });
   };
   for (const { subject, caps } of stored) put(subject, caps);
   return {
-    get: ({ kind, id }) => byKind[kind].get(id)?.caps ?? null,
-    modelNames: () => [...byKind.model.keys()],
+    get: (subject) => find(subject)?.caps ?? null,
+    modelNames: () => [...layers.operator.model.keys()],
     put(subject, caps) {
-      const before = byKind[subject.kind].get(subject.id)?.caps.budget ?? null;
+      const before = find(subject)?.caps.budget ?? null;
       put(subject, caps);
       const budget = caps?.budget ?? null;
       if (budget === null) return;
       if (budget.window !== before?.window) listener.onNewBudget(subject);
       else if (budget.amount !== before.amount) listener.onNewAmount(subject, budget.amount);
     },
-    bindingOf(subject, timeZone, nowMs) {
-      const rule = byKind[subject.kind].get(subject.id);
-      return rule === undefined
-        ? null
-        : bindCaps(rule.caps, subject, subject.kind === 'model' ? MODEL_ZONE : timeZone, nowMs);
+    bindingOf(subject, accountId, zoneOf, nowMs) {
+      const rule = find(subject);
+      return rule === undefined ? null : bindCaps(rule.caps, subject, accountId, zoneOf, nowMs);
     },
-    bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, timeZoneOf, nowMs) {
+    bindingCapsOf({ keyId, workspaceId, accountId, endUser, models }, zoneOf, nowMs) {
       let found: BindingCaps[] | null = null;
-      const bind = (kind: SubjectKind, id: string): void => {
-        const rule = byKind[kind].get(id);
-        if (rule === undefined) return;
+      const bind = (layer: LimitLayer, kind: SubjectKind, id: string): boolean => {
+        const rule = layers[layer][kind].get(id);
+        if (rule === undefined) return false;
         found ??= [];
-        found.push(bindingOf(rule, { kind, id }, kind === 'model' ? MODEL_ZONE : timeZoneOf(accountId), nowMs));
+        found.push(currentBinding(rule, kind, id, layer, accountId, zoneOf, nowMs));
+        return true;
       };
-      bind('key', keyId);
-      if (endUser !== null && byKind.end_user.size > 0) {
+      const bindBoth = (kind: SubjectKind, id: string): void => {
+        bind('operator', kind, id);
+        bind('account', kind, id);
+      };
+      /** In each layer its rule of the end user, else that of every end user: a rule of the one layer replaces none of the other. */
+      const bindEndUser = (layer: LimitLayer): void => {
+        const rules = layers[layer].end_user;
+        if (rules.size === 0) return;
         const own = endUserSubject(accountId, endUser);
-        const everyone = byKind.end_user.get(endUserSubject(accountId, EVERY_END_USER).id);
-        if (byKind.end_user.has(own.id)) bind('end_user', own.id);
-        else if (everyone !== undefined) {
-          found ??= [];
-          found.push(bindCaps(everyone.caps, own, timeZoneOf(accountId), nowMs));
-        }
-      }
-      bind('workspace', workspaceId);
-      bind('account', accountId);
-      if (byKind.model.size > 0) for (const name of models) bind('model', name);
+        if (bind(layer, 'end_user', own.id)) return;
+        const everyone = rules.get(endUserSubject(accountId, EVERY_END_USER).id);
+        if (everyone === undefined) return;
+        found ??= [];
+        found.push(bindCaps(everyone.caps, inLayer(own, layer), accountId, zoneOf, nowMs));
+      };
+      bindBoth('key', keyId);
+      bindEndUser('operator');
+      bindEndUser('account');
+      bindBoth('workspace', workspaceId);
+      bindBoth('account', accountId);
+      if (layers.operator.model.size > 0) for (const name of models) bind('operator', 'model', name);
       return found ?? NONE;
     },
-    budgetOf(subject, timeZone, nowMs) {
-      const rule = byKind[subject.kind].get(subject.id);
+    budgetOf(subject, accountId, zoneOf, nowMs) {
+      const rule = find(subject);
       if (rule === undefined || rule.caps.budget === null) return null;
-      return bindCaps(rule.caps, subject, subject.kind === 'model' ? MODEL_ZONE : timeZone, nowMs);
+      return bindCaps(rule.caps, subject, accountId, zoneOf, nowMs);
     },
   };
 }
 
+function newRuleBook(): RuleBook {
+  return { key: new Map(), end_user: new Map(), workspace: new Map(), account: new Map(), model: new Map() };
+}
+
 /** A rule binds thousands of calls in a row in the same window; they share one object. */
-function bindingOf(rule: Rule, subject: Subject, timeZone: string, nowMs: number): BindingCaps {
-  const { binding } = rule;
+function currentBinding(
+  rule: Rule,
+  kind: SubjectKind,
+  id: string,
+  layer: LimitLayer,
+  accountId: string,
+  zoneOf: ZoneOf,
+  nowMs: number,
+): BindingCaps {
+  const { binding, caps } = rule;
+  const timeZone = zoneOfWindow(kind, accountId, caps, zoneOf, nowMs);
   const isCurrent =
     binding !== null &&
     rule.timeZone === timeZone &&
@@ -126,13 +153,18 @@ function bindingOf(rule: Rule, subject: Subject, timeZone: string, nowMs: number
     (binding.windowEndMs === null || nowMs < binding.windowEndMs);
   if (isCurrent) return binding;
   rule.timeZone = timeZone;
-  rule.binding = bindCaps(rule.caps, subject, timeZone, nowMs);
+  rule.binding = bindCaps(caps, inLayer({ kind, id }, layer), accountId, zoneOf, nowMs);
   return rule.binding;
 }
 
-function bindCaps(caps: Caps, subject: Subject, timeZone: string, nowMs: number): BindingCaps {
+function bindCaps(caps: Caps, subject: Subject, accountId: string, zoneOf: ZoneOf, nowMs: number): BindingCaps {
+  const timeZone = zoneOfWindow(subject.kind, accountId, caps, zoneOf, nowMs);
   const { startMs, endMs } = windowAt(caps.budget?.window ?? 'total', timeZone, nowMs);
   return { subject, caps, windowStartMs: startMs, windowEndMs: endMs };
+}
+
+function zoneOfWindow(kind: SubjectKind, accountId: string, { budget }: Caps, zoneOf: ZoneOf, nowMs: number): string {
+  return kind === 'model' || budget === null ? MODEL_ZONE : zoneOf(accountId, budget.window, nowMs);
 }
 
 /** Beyond the greatest rate the arithmetic would no longer be exact. */

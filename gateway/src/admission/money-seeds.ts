@@ -3,7 +3,7 @@
  * of them for long. Knows no ledger, only how to ask for it.
  */
 import { CallFailure } from '../errors/call-failure.ts';
-import type { BindingCaps, LimitStore } from '../store/limits-port.ts';
+import { type BindingCaps, type LimitStore, layerOf } from '../store/limits-port.ts';
 
 /** Reads of what is durable. Nano-USD. */
 export interface MoneySource {
@@ -43,7 +43,7 @@ export function createMoneySeeds(store: LimitStore, source: MoneySource, ticksMa
   };
   const seedBudgetAhead = (binding: BindingCaps) =>
     once(
-      `${binding.subject.kind} ${binding.caps.budget?.window} ${binding.windowStartMs} ${binding.subject.id}`,
+      `${layerOf(binding.subject)} ${binding.subject.kind} ${binding.caps.budget?.window} ${binding.windowStartMs} ${binding.subject.id}`,
       async () => {
         const begun = store.beginSeed(binding);
         const exceptCalls = begun instanceof Promise ? await begun : begun;

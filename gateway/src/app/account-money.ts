@@ -2,6 +2,7 @@
 import type { AccountBudget } from '../console-api/usage-parts.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { BindingCaps } from '../store/limits-port.ts';
 
 export interface AccountMoney {
   /** Null: the account has no budget of its own. */
@@ -14,22 +15,22 @@ export interface AccountMoney {
 const NOBODY = '';
 
 export function accountMoney(
-  { limits, rules, ledger, timeZoneOf }: Pick<MoneyDesk, 'limits' | 'rules' | 'ledger' | 'timeZoneOf'>,
+  { limits, rules, ledger, budgetZoneOf }: Pick<MoneyDesk, 'limits' | 'rules' | 'ledger' | 'budgetZoneOf'>,
   { accounts }: Pick<KeyDirectory, 'accounts'>,
   nowMs: () => number,
 ): AccountMoney {
   return {
     async readBudget(accountId) {
       const subjects = { keyId: NOBODY, workspaceId: NOBODY, accountId, endUser: null, models: [] };
-      const binding = rules
-        .bindingCapsOf(subjects, timeZoneOf, nowMs())
-        .find(({ subject, caps }) => subject.kind === 'account' && caps.budget !== null);
-      if (binding === undefined || binding.caps.budget === null) return null;
-      if ((await limits.store.readBudget(binding)) === null) await limits.seeds.seedBudget(binding);
-      const state = await limits.store.readBudget(binding);
-      if (state === null) throw new Error(`the budget of account ${accountId} is not known though it was read`);
-      const { window, amount } = binding.caps.budget;
-      return { window, limit: amount, used: state.settled, held: state.held };
+      const bindings = rules
+        .bindingCapsOf(subjects, budgetZoneOf, nowMs())
+        .filter(({ subject, caps }) => subject.kind === 'account' && caps.budget !== null);
+      const budgets = await Promise.all(bindings.map((binding) => readOne(limits, binding)));
+      // Of the operator's budget and the account's own, the one that has less left decides.
+      return budgets.reduce<AccountBudget | null>(
+        (tightest, one) => (tightest === null || leftOf(one) < leftOf(tightest) ? one : tightest),
+        null,
+      );
     },
     async readBalance(accountId) {
       if (accounts.get(accountId)?.mode !== 'prepaid') return null;
@@ -37,4 +38,17 @@ export function accountMoney(
       return balance?.available ?? 0n;
     },
   };
+}
+
+async function readOne({ store, seeds }: MoneyDesk['limits'], binding: BindingCaps): Promise<AccountBudget> {
+  const { caps, subject } = binding;
+  if ((await store.readBudget(binding)) === null) await seeds.seedBudget(binding);
+  const state = await store.readBudget(binding);
+  if (state === null || caps.budget === null)
+    throw new Error(`the budget of account ${subject.id} is not known though it was read`);
+  return { window: caps.budget.window, limit: caps.budget.amount, used: state.settled, held: state.held };
+}
+
+function leftOf({ limit, used, held }: AccountBudget): bigint {
+  return limit - used - held;
 }

@@ -105,7 +105,7 @@ describe('what is known at the start', () => {
 
 test('what is spent of a budget is read ahead, before any call asks', async () => {
   const { desk, readAhead } = await open();
-  const binding = desk.rules.budgetOf(MODEL, 'UTC', Date.now());
+  const binding = desk.rules.budgetOf(MODEL, '', desk.budgetZoneOf, Date.now());
   if (binding === null) throw new Error('the rule has no budget');
   readAhead();
   expect(await desk.limits.store.readBudget(binding)).toBeNull();
@@ -179,7 +179,8 @@ test('a budget that reaches a mark is told of, in dollars', async () => {
   const admission = await ask(opened, 25n, 'house');
   if (typeof admission === 'string') throw new Error(admission);
   await admission.settle(25n, 0, Date.now());
-  const spent = '{"of":"model","id":"house","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
+  const spent =
+    '{"of":"model","id":"house","set_by":"operator","window":"total","spent_usd":"0.000000045","budget_usd":"0.00000005"}';
   expect(opened.told).toEqual([50, 80].map((mark) => `a budget has reached ${mark} % ${spent}`));
 });
 

@@ -1,7 +1,8 @@
 /** Owns joining what money and limits need at start: rules, the limits in memory, the ledger, and what changes of policy tell them. */
 import { isDeepStrictEqual } from 'node:util';
-import { createLimitRules } from '../admission/limit-rules.ts';
+import { createLimitRules, type ZoneOf } from '../admission/limit-rules.ts';
 import { createMoneySeeds } from '../admission/money-seeds.ts';
+import { zoneOfWindow } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
 import { type Drift, DriftWatch } from '../gateway/drift-watch.ts';
@@ -16,7 +17,7 @@ import { createKeyUsageReader } from '../http/key-usage.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
-import type { BudgetReached, Subject } from '../store/limits-port.ts';
+import { type BudgetReached, layerOf, type Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { Store } from '../store/sql/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -88,9 +89,13 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     },
   });
   const timeZoneOf = (accountId: string) => directory.accounts.get(accountId)?.timeZone ?? 'UTC';
+  const budgetZoneOf: ZoneOf = (accountId, window, atMs) => {
+    const account = directory.accounts.get(accountId);
+    return account === undefined ? 'UTC' : zoneOfWindow(account, window, atMs);
+  };
   function readBudgetAhead(subject: Subject): void {
     const account = accountOf(subject, directory);
-    const binding = account === null ? null : rules.budgetOf(subject, timeZoneOf(account), Date.now());
+    const binding = account === null ? null : rules.budgetOf(subject, account, budgetZoneOf, Date.now());
     if (binding === null) return;
     seeds.seedBudgetAhead(binding).catch((cause: unknown) => {
       if (!closed)
@@ -115,6 +120,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       oddUsage: new OddUsageLog((odd) => tellOdd(log, odd)),
       limitProofs: new LimitProofs((exceeded) => tellExceeded(log, exceeded)),
       timeZoneOf,
+      budgetZoneOf,
       priced: rememberPrices(),
       tellUnpriced: createUnpricedTeller(log),
       tellUnknownTier: createTierTeller(log),
@@ -122,7 +128,7 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     },
     readKeyStanding: createKeyStandingReader(
       {
-        bindingCapsOf: (subjects, nowMs) => rules.bindingCapsOf(subjects, timeZoneOf, nowMs),
+        bindingCapsOf: (subjects, nowMs) => rules.bindingCapsOf(subjects, budgetZoneOf, nowMs),
         seed: async (budgets) => void (await Promise.all(budgets.map((binding) => seeds.seedBudget(binding)))),
         limits,
         ledger: store.ledger,
@@ -155,6 +161,7 @@ function tell(log: MoneyParts['log'], { subject, window, mark, settled, amount }
   const about = {
     of: subject.kind,
     id: subject.id,
+    set_by: layerOf(subject),
     window,
     spent_usd: formatNanoUsd(settled),
     budget_usd: formatNanoUsd(amount),

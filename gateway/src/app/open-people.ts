@@ -3,6 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { ConsoleFailure } from '../console-api/console-failure.ts';
 import type { PeopleParts } from '../console-api/people-parts.ts';
+import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
 import { type KeyDirectory, putMaker } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -29,7 +30,6 @@ import type { SetUp } from '../people/set-up.ts';
 import { createSignIn } from '../people/sign-in.ts';
 import { createSpentCodes } from '../people/spent-codes.ts';
 import { createWaysIn } from '../people/ways-in.ts';
-import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import type { PeopleStore } from '../store/people-port.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -130,7 +130,7 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
     },
     async makeWorkspace(id) {
       if (directory.workspaces.get(id)?.accountId === HOUSE_ACCOUNT) return;
-      const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT }, BY_COMMAND_LINE);
+      const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT }, FROM_COMMAND_LINE);
       if (!reply.ok) throw new ConsoleFailure('invalid', `workspace: ${reply.message}`, { member: 'workspace' });
     },
   };

@@ -10,7 +10,7 @@ import { listAccounts } from './list-accounts.ts';
 import { type AskedMovement, MOVEMENT_ID_HELP, moveMoney } from './move-money.ts';
 import { renderJsonLine, renderTable } from './output.ts';
 import { printMovement } from './print-movement.ts';
-import { capsView, renderCaps, renderUsd } from './render-caps.ts';
+import { layeredCapsView, renderLayeredCaps, renderUsd } from './render-caps.ts';
 
 interface Flags extends CapFlags {
   readonly name?: string;
@@ -31,7 +31,7 @@ const accountView = z.object({
   mark_up_percent: z.string(),
   time_zone: z.string(),
   holds: z.string().nullable(),
-  ...capsView,
+  ...layeredCapsView,
 });
 
 const HOLDS_HELP =
@@ -114,7 +114,7 @@ function renderAccounts(views: readonly Json[]): string {
       `${account.mark_up_percent} %`,
       account.time_zone,
       account.holds ?? 'default',
-      renderCaps(account),
+      renderLayeredCaps(account),
     ]);
   return renderTable(
     ['ID', 'NAME', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'HOLDS', 'LIMITS'],

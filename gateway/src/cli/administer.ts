@@ -1,12 +1,11 @@
 /** Owns how a command that changes something reaches the data: through the running server, else itself under the lock. */
 import { createLimitRules } from '../admission/limit-rules.ts';
-import type { ControlAnswer, Json } from '../control/command.ts';
+import { type ControlAnswer, FROM_COMMAND_LINE, type Json } from '../control/command.ts';
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
 import { loadKeyDirectory } from '../identity/load-key-directory.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
 import { createVerifyEmail } from '../people/verify-email.ts';
-import { BY_COMMAND_LINE } from '../store/audit-port.ts';
 import { prepareDataFolder } from '../store/sql/data-folder.ts';
 import { acquireDataLock } from '../store/sql/data-lock.ts';
 import { loadMasterKey } from '../store/sql/master-key.ts';
@@ -108,7 +107,7 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
       users: { verifyEmail: createVerifyEmail(store.people) },
       nowMs: () => environment.nowMs(),
     });
-    return await answerCommand(control, name, given, BY_COMMAND_LINE);
+    return await answerCommand(control, name, given, FROM_COMMAND_LINE);
   } finally {
     await store.close();
   }

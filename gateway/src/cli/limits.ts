@@ -17,6 +17,7 @@ interface SetFlags extends CapFlags {
   readonly workspace?: string;
   readonly endUser?: string;
   readonly model?: string;
+  readonly layer?: string;
   readonly json?: true;
 }
 
@@ -24,6 +25,7 @@ const ruleView = z.object({
   kind: z.string(),
   id: z.string(),
   account: z.string().nullable(),
+  layer: z.enum(['operator', 'account']),
   binds: z.boolean().nullish(),
   ...capsView,
 });
@@ -46,7 +48,8 @@ export function register(program: Command, environment: CliEnvironment): void {
     .option('--account <id>', 'an account; beside --end-user: whose end user it is (default: default)')
     .option('--workspace <id>', 'a workspace')
     .option('--end-user <name>', "an end user as callers name it; '*': each one without limits of its own")
-    .option('--model <name>', 'a model by any of its public names; it is bound under all of them');
+    .option('--model <name>', 'a model by any of its public names; it is bound under all of them')
+    .option('--layer <layer>', "operator (default), or account: the account's own limits; the lower of both binds");
   addCapFlags(set, 'of all of its calls')
     .option('--json', 'print JSON')
     .action(async (flags: SetFlags) => {
@@ -55,6 +58,7 @@ export function register(program: Command, environment: CliEnvironment): void {
         workspace: flags.workspace,
         end_user: flags.endUser,
         model: flags.model,
+        layer: flags.layer,
         ...capArguments(flags),
       };
       print(environment, [await administer(environment, 'limits.set', given)], flags.json === true);
@@ -87,7 +91,8 @@ function renderRules(views: readonly Json[]): string {
       rule.kind.replace('_', ' '),
       rule.id,
       rule.account ?? '-',
+      rule.layer,
       rule.binds === false ? `${renderCaps(rule)}; binds nothing: no such model is served` : renderCaps(rule),
     ]);
-  return renderTable(['OF', 'ID', 'ACCOUNT', 'LIMITS'], rows);
+  return renderTable(['OF', 'ID', 'ACCOUNT', 'SET BY', 'LIMITS'], rows);
 }

@@ -5,7 +5,7 @@ import { viewKey } from '../control/views.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { makeVisible, renderFields, renderJsonLine, renderTable } from './output.ts';
 import { readCapsOf } from './read-caps.ts';
-import { capsView, renderCaps } from './render-caps.ts';
+import { layeredCapsView, renderLayeredCaps } from './render-caps.ts';
 import { withReading } from './with-reading.ts';
 
 /** What a view of a key holds; see control/views.ts. */
@@ -23,7 +23,7 @@ const keyView = z.object({
   status: z.string(),
   expires_at: z.string().nullable(),
   previous_expires_at: z.string().nullable(),
-  ...capsView,
+  ...layeredCapsView,
 });
 type KeyView = z.infer<typeof keyView>;
 
@@ -75,7 +75,7 @@ function renderKeyTable(views: readonly Json[], nowMs: number): string {
       stateOf(key, nowMs),
       renderSwitch(key.strict),
       listOf(key.models, 'all'),
-      renderCaps(key),
+      renderLayeredCaps(key),
     ]);
   return renderTable(['ID', 'NAME', 'WORKSPACE', 'ENDS IN', 'STATE', 'STRICT', 'MODELS', 'LIMITS'], rows);
 }
@@ -90,7 +90,7 @@ function describe(key: KeyView): [string, string][] {
     ['scopes', key.scopes.join(', ')],
     ['strict', renderSwitch(key.strict)],
     ['holds', key.holds ?? 'as its account'],
-    ['limits', renderCaps(key)],
+    ['limits', renderLayeredCaps(key)],
     ['expires', key.expires_at ?? 'never'],
   ];
 }

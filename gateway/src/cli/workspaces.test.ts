@@ -57,6 +57,7 @@ describe('limits', () => {
         kind: 'end_user',
         id: '*',
         account: 'default',
+        layer: 'operator',
         rpm: 10,
         tpm: null,
         concurrency: null,
@@ -74,8 +75,8 @@ describe('limits', () => {
       'workspace',
     ]);
     const { stdout } = await run('limits', 'list');
-    expect(stdout).toMatch(/^end user +\* +default +10 rpm$/m);
-    expect(stdout).toMatch(/^account +default +- +25 USD a month$/m);
+    expect(stdout).toMatch(/^end user +\* +default +operator +10 rpm$/m);
+    expect(stdout).toMatch(/^account +default +- +operator +25 USD a month$/m);
     expect(await print('limits', 'set', '--end-user', '*', '--rpm', 'none')).toMatchObject([{ rpm: null }]);
     expect(await print('limits', 'list')).toHaveLength(3);
   });

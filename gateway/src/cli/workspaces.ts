@@ -9,7 +9,7 @@ import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
 import type { CliEnvironment } from './cli-environment.ts';
 import { renderJsonLine, renderTable } from './output.ts';
 import { readCapsOf } from './read-caps.ts';
-import { capsView, renderCaps } from './render-caps.ts';
+import { layeredCapsView, renderLayeredCaps } from './render-caps.ts';
 import { withReading } from './with-reading.ts';
 
 interface Flags extends CapFlags {
@@ -26,7 +26,7 @@ const workspaceView = z.object({
   models: z.array(z.string()).nullable(),
   bodies: z.string().nullable(),
   bodies_days: z.number().nullable(),
-  ...capsView,
+  ...layeredCapsView,
 });
 const MODELS_HELP = "names of the models its keys may use, * stands for any run of characters; '*' alone: all";
 const AS_CONFIGURED = 'inherit';
@@ -107,7 +107,7 @@ function renderWorkspaces(views: readonly Json[]): string {
       workspace.account,
       workspace.models === null ? 'all' : workspace.models.join(', '),
       renderBodies(workspace),
-      renderCaps(workspace),
+      renderLayeredCaps(workspace),
     ]);
   return renderTable(['ID', 'ACCOUNT', 'MODELS', 'BODIES', 'LIMITS'], rows);
 }

@@ -1,4 +1,5 @@
 /** Owns how an account and its money are shown. */
+import { NO_LAYERED_CAPS } from '../control/rule-change.ts';
 import { viewAccount } from '../control/views.ts';
 import type { AccountBalance } from '../store/ledger-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
@@ -9,7 +10,7 @@ export type ShownAccount = Reply<'GET /accounts'>['accounts'][number];
 
 /** As the command line shows it, without its caps, which have a page of their own. */
 export function showAccount(account: StoredAccount, balance: AccountBalance | null): ShownAccount {
-  return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, null));
+  return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, NO_LAYERED_CAPS));
 }
 
 export async function readAccount(

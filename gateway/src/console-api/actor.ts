@@ -62,6 +62,13 @@ function houseGrant(grants: readonly Grant[], account: string): Grant | null {
   return house === undefined ? null : { account, role: house.role, workspaces: null };
 }
 
+/** Whether the actor may change what is the installation's, in whichever account. */
+export function runsHouse(actor: Actor): boolean {
+  if (actor.kind === 'nobody') return false;
+  if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'house.write', actor.account);
+  return actor.grants.some((grant) => memberMay(grant, 'house.write', grant.account));
+}
+
 /** An account that a person may enter, and all that he may do there. */
 export interface Entry extends Grant {
   readonly permissions: readonly Permission[];

@@ -1,5 +1,5 @@
 /** Owns what caps have left at this moment, as pages show it. Takes nothing; of a budget that no call has met lately, the records tell. */
-import type { BindingCaps, BudgetState, Subject } from '../store/limits-port.ts';
+import { type BindingCaps, type BudgetState, layerOf, type Subject } from '../store/limits-port.ts';
 import type { Reply } from './contract.ts';
 import type { PolicyParts } from './policy-parts.ts';
 
@@ -8,8 +8,8 @@ export type ShownGauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number
 /** What budgets have used and hold, by `nameOf` their subject. */
 export type BudgetStates = ReadonlyMap<string, BudgetState>;
 
-export function nameOf({ kind, id }: Subject): string {
-  return `${kind} ${id}`;
+export function nameOf(subject: Subject): string {
+  return `${layerOf(subject)} ${subject.kind} ${subject.id}`;
 }
 
 /** The state of each binding that has a budget. Those of one kind and window that are not known are read together. */
@@ -47,12 +47,13 @@ export async function readGauges(
 ): Promise<ShownGauge[]> {
   const { caps, windowEndMs } = binding;
   const subject = showSubject(binding.subject);
+  const layer = layerOf(binding.subject);
   const use = await gate.desk.limits.store.readUse(binding, nowMs);
   const gauges: ShownGauge[] = [];
   const add = (sort: ShownGauge['sort'], limit: number | null, used: number, wholeAtMs: number | null) => {
     if (limit === null) return;
     const resets_at = wholeAtMs === null ? null : showTime(wholeAtMs);
-    gauges.push({ subject, sort, limit: String(limit), used: String(used), held: '0', window: null, resets_at });
+    gauges.push({ subject, layer, sort, limit: String(limit), used: String(used), held: '0', window: null, resets_at });
   };
   add('rpm', caps.requestsPerMinute, use.requests?.used ?? 0, use.requests?.wholeAtMs ?? null);
   add('tpm', caps.tokensPerMinute, use.tokens?.used ?? 0, use.tokens?.wholeAtMs ?? null);
@@ -61,6 +62,7 @@ export async function readGauges(
     const state = states.get(nameOf(binding.subject)) ?? { settled: 0n, held: 0n };
     gauges.push({
       subject,
+      layer,
       sort: 'budget',
       limit: caps.budget.amount.toString(),
       used: state.settled.toString(),

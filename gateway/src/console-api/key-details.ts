@@ -40,7 +40,7 @@ export function keyDetailHandlers(
       const mayAudit =
         tenancy.may('audit.read') || (key.createdBy !== null && key.createdBy === personBehind(parts, actor));
       const [shown, days, errors, audit, hour] = await Promise.all([
-        showKey(parts, key, nowMs),
+        showKey(parts, key, tenancy, nowMs),
         readDays(parts, key, nowMs),
         readFailedCalls(parts.usage, { key, fromMs: nowMs - ERRORS_MS, toMs: nowMs + 1, limit: ERRORS_MAX }),
         mayAudit ? readChanges(parts, key) : [],
@@ -92,9 +92,11 @@ export function keyDetailHandlers(
 }
 
 async function readKeyGauges(parts: PolicyParts, key: StoredKey, nowMs: number) {
-  const { rules, timeZoneOf } = parts.gate.desk;
+  const { rules, budgetZoneOf } = parts.gate.desk;
   const subjects = { keyId: key.id, workspaceId: key.workspaceId, accountId: key.accountId, ...NOBODY };
-  const bindings = rules.bindingCapsOf(subjects, timeZoneOf, nowMs);
+  const bindings = rules
+    .bindingCapsOf(subjects, budgetZoneOf, nowMs)
+    .filter(({ subject }) => subject.kind !== 'end_user');
   const states = await readBudgetStates(parts, bindings);
   return (await Promise.all(bindings.map((binding) => readGauges(parts, binding, states, nowMs)))).flat();
 }

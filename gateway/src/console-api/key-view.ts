@@ -1,11 +1,12 @@
 /** Owns how keys are shown: what they may do, who made them, what they used and when. Never a secret, never a hash. */
 import { BY_COMMAND_LINE } from '../store/audit-port.ts';
-import type { BindingCaps } from '../store/limits-port.ts';
+import { type BindingCaps, inLayer } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
-import { showCaps } from './caps-of-body.ts';
+import type { Tenancy } from './actor.ts';
 import type { Reply } from './contract.ts';
 import { dayBounds } from './day-bounds.ts';
 import { type BudgetStates, nameOf, readBudgetStates, showTime } from './gauges.ts';
+import { showLayers } from './limit-layers.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { readSpans } from './usage-spans.ts';
 
@@ -14,21 +15,29 @@ export type ShownKey = Reply<'GET /accounts/{account}/keys'>['keys'][number];
 const WEEK_DAYS = 7;
 
 /** The keys, all of one account, in their order. */
-export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], nowMs: number): Promise<ShownKey[]> {
+export async function showKeys(
+  parts: PolicyParts,
+  keys: readonly StoredKey[],
+  tenancy: Pick<Tenancy, 'account' | 'may'>,
+  nowMs: number,
+): Promise<ShownKey[]> {
   const [first] = keys;
   if (first === undefined) return [];
   const zone = parts.gate.desk.timeZoneOf(first.accountId);
   const ids = keys.map(({ id }) => id);
-  const bindings = new Map<string, BindingCaps>();
+  const { rules, budgetZoneOf } = parts.gate.desk;
+  const bindings = new Map<string, readonly BindingCaps[]>();
   for (const id of ids) {
-    const binding = parts.gate.desk.rules.bindingOf({ kind: 'key', id }, zone, nowMs);
-    if (binding !== null) bindings.set(id, binding);
+    const both = (['operator', 'account'] as const)
+      .map((layer) => rules.bindingOf(inLayer({ kind: 'key', id }, layer), first.accountId, budgetZoneOf, nowMs))
+      .filter((binding) => binding !== null);
+    bindings.set(id, both);
   }
   const [names, states, weeks] = await Promise.all([
     parts.personNames(
       keys.flatMap(({ createdBy, disabledBy }) => [createdBy, disabledBy].filter((one) => one !== null)),
     ),
-    readBudgetStates(parts, [...bindings.values()]),
+    readBudgetStates(parts, [...bindings.values()].flat()),
     readSpans(parts.usage, {
       account: first.accountId,
       timeZone: zone,
@@ -50,13 +59,13 @@ export async function showKeys(parts: PolicyParts, keys: readonly StoredKey[], n
       ips: key.ips === null ? null : [...key.ips],
       scopes: [...key.scopes],
       strict: key.strict,
-      caps: showCaps(bindings.get(key.id)?.caps ?? null),
+      ...showLayers(rules, { kind: 'key', id: key.id }, tenancy),
       status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
       disabled_by: showActor(parts, key.disabledBy, names),
       created_at: showTime(key.createdAtMs),
       expires_at: key.expiresAtMs === null ? null : showTime(key.expiresAtMs),
       ...showUses(parts, key, nowMs),
-      budget: showBudget(bindings.get(key.id), states),
+      budget: showBudget(bindings.get(key.id) ?? [], states),
       week_nano_usd: days.map(({ cost }) => cost.toString()),
       week_requests: days.map(({ requests }) => requests),
     };
@@ -71,8 +80,13 @@ function showActor({ gate }: PolicyParts, id: string | null, names: ReadonlyMap<
 }
 
 /** Throws Error where the list has not one key for each that was asked for. */
-export async function showKey(parts: PolicyParts, key: StoredKey, nowMs: number): Promise<ShownKey> {
-  const [shown] = await showKeys(parts, [key], nowMs);
+export async function showKey(
+  parts: PolicyParts,
+  key: StoredKey,
+  tenancy: Pick<Tenancy, 'account' | 'may'>,
+  nowMs: number,
+): Promise<ShownKey> {
+  const [shown] = await showKeys(parts, [key], tenancy, nowMs);
   if (shown === undefined) throw new Error(`the key ${key.id} could not be shown`);
   return shown;
 }
@@ -99,13 +113,16 @@ function showUse(atMs: number | undefined): string | null {
   return atMs === undefined || !Number.isFinite(atMs) ? null : showTime(atMs);
 }
 
-function showBudget(binding: BindingCaps | undefined, states: BudgetStates): ShownKey['budget'] {
-  const budget = binding?.caps.budget ?? null;
-  if (binding === undefined || budget === null) return null;
-  const { settled, held } = states.get(nameOf(binding.subject)) ?? { settled: 0n, held: 0n };
-  return {
-    used_nano_usd: settled.toString(),
-    held_nano_usd: held.toString(),
-    limit_nano_usd: budget.amount.toString(),
-  };
+/** Of the operator's budget and the account's own, the one that has less left. */
+function showBudget(bindings: readonly BindingCaps[], states: BudgetStates): ShownKey['budget'] {
+  let tightest: { readonly left: bigint; readonly shown: ShownKey['budget'] } | null = null;
+  for (const { subject, caps } of bindings) {
+    if (caps.budget === null) continue;
+    const { settled, held } = states.get(nameOf(subject)) ?? { settled: 0n, held: 0n };
+    const left = caps.budget.amount - settled - held;
+    if (tightest !== null && tightest.left <= left) continue;
+    const used = { used_nano_usd: settled.toString(), held_nano_usd: held.toString() };
+    tightest = { left, shown: { ...used, limit_nano_usd: caps.budget.amount.toString() } };
+  }
+  return tightest?.shown ?? null;
 }

@@ -308,7 +308,9 @@ describe('limits that others set', () => {
       workspace: 'red',
       scopes: ['admin'],
     };
-    await act(ADMIN, 'enable');
+    // What the operator disabled, only the operator enables.
+    expect(await act(ADMIN, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
+    await rig.run('keys.enable', { id });
     expect(await act(script, 'disable')).toMatchObject({ disabled_by: { id: keyId, name: 'a script' } });
     expect(await act(DEVELOPER, 'enable')).toMatchObject({ error: { code: 'forbidden' } });
     expect(await act(ADMIN, 'enable')).toMatchObject({ status: 'active' });

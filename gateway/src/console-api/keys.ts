@@ -1,11 +1,14 @@
 /** Owns the routes that list, make and change API keys. What each does is a command's; who may is decided here. */
+import { inLayer } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
+import type { Tenancy } from './actor.ts';
 import { capsArguments } from './caps-of-body.ts';
 import { checkMayEnable, checkTightens } from './check-undoing.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import { checkScopes, findOwnKey, findWorkspace, personBehind, seesWorkspace } from './find-subject.ts';
 import type { Handlers } from './handlers.ts';
 import { showKey, showKeys } from './key-view.ts';
+import { layerFor } from './limit-layers.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { runCommand } from './run-command.ts';
 
@@ -24,10 +27,10 @@ export function keyHandlers(
   | 'POST /accounts/{account}/keys/{key}/revoke'
 > {
   const { directory } = parts.gate;
-  const show = (id: string) => {
+  const show = (id: string, tenancy: Tenancy) => {
     const key = directory.keys.get(id);
     if (key === undefined) throw new Error(`the key ${id} is gone after it was changed`);
-    return showKey(parts, key, parts.nowMs());
+    return showKey(parts, key, tenancy, parts.nowMs());
   };
   return {
     'GET /accounts/{account}/keys': async ({ tenancy }) => {
@@ -36,7 +39,7 @@ export function keyHandlers(
       const keys = [...directory.keys.values()].filter(({ accountId, workspaceId }) => isMine(accountId, workspaceId));
       const workspaces = [...directory.workspaces.values()].filter(({ accountId, id }) => isMine(accountId, id));
       return {
-        keys: await showKeys(parts, keys.sort(byAge), parts.nowMs()),
+        keys: await showKeys(parts, keys.sort(byAge), tenancy, parts.nowMs()),
         workspaces: workspaces.map(({ id }) => id),
       };
     },
@@ -49,7 +52,7 @@ export function keyHandlers(
         ...capsArguments(caps),
         created_by: personBehind(parts, call.actor),
       });
-      return { key: await show(String(made.id)), secret: String(made.key) };
+      return { key: await show(String(made.id), call.tenancy), secret: String(made.key) };
     },
     'PATCH /accounts/{account}/keys/{key}': async (call) => {
       const { caps, ...given } = call.body;
@@ -58,10 +61,14 @@ export function keyHandlers(
       checkScopes(call, given.scopes ?? key.scopes);
       const limits = caps === undefined ? {} : capsArguments(caps);
       if (caps !== undefined) {
-        checkTightens(call.tenancy, parts.gate.desk.rules.get({ kind: 'key', id: key.id }), caps);
+        checkTightens(
+          call.tenancy,
+          parts.gate.desk.rules.get(inLayer({ kind: 'key', id: key.id }, layerFor(call.tenancy))),
+          caps,
+        );
       }
       await runCommand(parts.control, call, 'keys.set', { id: key.id, ...given, ...limits });
-      return show(key.id);
+      return show(key.id, call.tenancy);
     },
     'POST /accounts/{account}/keys/{key}/rotate': async (call) => {
       const { id, scopes } = findLivingKey(parts, call);
@@ -71,24 +78,24 @@ export function keyHandlers(
         id,
         grace_ms: GRACES_MS[call.body.grace],
       });
-      return { key: await show(id), secret: String(rotated.key) };
+      return { key: await show(id, call.tenancy), secret: String(rotated.key) };
     },
     'POST /accounts/{account}/keys/{key}/disable': async (call) => {
       const { id } = findLivingKey(parts, call);
       await runCommand(parts.control, call, 'keys.disable', { id });
-      return show(id);
+      return show(id, call.tenancy);
     },
     'POST /accounts/{account}/keys/{key}/enable': async (call) => {
       const key = findLivingKey(parts, call);
       checkScopes(call, key.scopes);
       checkMayEnable(call, key);
       await runCommand(parts.control, call, 'keys.enable', { id: key.id });
-      return show(key.id);
+      return show(key.id, call.tenancy);
     },
     'POST /accounts/{account}/keys/{key}/revoke': async (call) => {
       const { id } = findOwnKey(parts, call, call.path.key);
       await runCommand(parts.control, call, 'keys.revoke', { id });
-      return show(id);
+      return show(id, call.tenancy);
     },
   };
 }

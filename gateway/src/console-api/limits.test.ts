@@ -75,7 +75,9 @@ test('the tree has account, workspaces, keys and end users, each with its caps a
     subject: { kind: 'key', id: keyId },
     name: 'n',
     parent: 'red',
-    caps: { ...NO_CAPS, budget_usd: '1', budget_window: 'day', rpm: 3 },
+    layer: 'account',
+    caps: NO_CAPS,
+    other_caps: { ...NO_CAPS, budget_usd: '1', budget_window: 'day', rpm: 3 },
   };
   expect(nodes).toMatchObject([
     {

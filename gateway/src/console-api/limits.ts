@@ -2,14 +2,15 @@
 import { chooseNearName } from '../config/near-name.ts';
 import { explainCall } from '../gateway/explain-call.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
-import { type BindingCaps, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
+import { type BindingCaps, EVERY_END_USER, endUserSubject, inLayer, type Subject } from '../store/limits-port.ts';
 import type { Tenancy } from './actor.ts';
-import { capsArguments, showCaps } from './caps-of-body.ts';
+import { capsArguments } from './caps-of-body.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { Reply } from './contract.ts';
 import { findAccount, findKey, findWorkspace, requireWholeAccount, seesWorkspace } from './find-subject.ts';
 import { readBudgetStates, readGauges, showSubject } from './gauges.ts';
 import type { ConsoleCall, Handlers } from './handlers.ts';
+import { showLayers } from './limit-layers.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { runCommand } from './run-command.ts';
 
@@ -20,7 +21,6 @@ interface Place {
   readonly subject: Subject;
   readonly name: string;
   readonly parent: string | null;
-  readonly caps: Caps | null;
 }
 
 const PUT = 'PUT /accounts/{account}/limits/{kind}/{subject}';
@@ -32,17 +32,16 @@ export function limitHandlers(
   return {
     'GET /accounts/{account}/limits': async ({ tenancy }) => {
       findAccount(parts, tenancy);
-      return { nodes: await showPlaces(parts, tenancy.account, await listPlaces(parts, tenancy)) };
+      return { nodes: await showPlaces(parts, tenancy, await listPlaces(parts, tenancy)) };
     },
     [PUT]: async (call) => {
       const place = findPlace(parts, call);
       const { kind, id } = place.subject;
-      const caps = capsArguments(call.body.caps);
+      const { layer } = call.body;
+      const caps = { ...capsArguments(call.body.caps), ...(layer === undefined ? {} : { layer }) };
       if (kind === 'key') await runCommand(control, call, 'keys.set', { id, ...caps });
       else await runCommand(control, call, 'limits.set', { ...subjectArguments(call.tenancy, place.subject), ...caps });
-      const [node] = await showPlaces(parts, call.tenancy.account, [
-        { ...place, caps: gate.desk.rules.get(place.subject) },
-      ]);
+      const [node] = await showPlaces(parts, call.tenancy, [place]);
       if (node === undefined) throw new Error(`the limits of ${kind} ${id} are gone after they were set`);
       return node;
     },
@@ -65,10 +64,9 @@ export function limitHandlers(
 /** The account, its workspaces, their keys that are not revoked, its end users; and for who runs the house the models. */
 async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Promise<readonly Place[]> {
   const { account } = tenancy;
-  const { directory, desk } = gate;
+  const { directory } = gate;
   const places: Place[] = [];
-  const add = (subject: Subject, name: string, parent: string | null) =>
-    void places.push({ subject, name, parent, caps: desk.rules.get(subject) });
+  const add = (subject: Subject, name: string, parent: string | null) => void places.push({ subject, name, parent });
   add({ kind: 'account', id: account }, account, null);
   for (const { id, accountId } of directory.workspaces.values()) {
     if (accountId === account && seesWorkspace(tenancy, id)) add({ kind: 'workspace', id }, id, account);
@@ -78,35 +76,43 @@ async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Pr
     add({ kind: 'key', id }, name, workspaceId);
   }
   const ofHouse = tenancy.may('house.read');
+  const listed = new Set<string>();
   for (const { subject } of await policies.readLimitRules()) {
+    // An end user may have a rule in each layer.
+    const place = `${subject.kind} ${subject.id}`;
+    if (listed.has(place)) continue;
+    listed.add(place);
     const isShown =
       subject.kind === 'model'
         ? ofHouse
         : subject.kind === 'end_user' && tenancy.workspaces === null && subject.id.startsWith(`${account}/`);
-    if (isShown) add(subject, showSubject(subject).id, null);
+    if (isShown) add({ kind: subject.kind, id: subject.id }, showSubject(subject).id, null);
   }
   return places;
 }
 
-async function showPlaces(parts: PolicyParts, account: string, places: readonly Place[]): Promise<ShownNode[]> {
-  const { rules, timeZoneOf } = parts.gate.desk;
+async function showPlaces(parts: PolicyParts, tenancy: Tenancy, places: readonly Place[]): Promise<ShownNode[]> {
+  const { rules, budgetZoneOf } = parts.gate.desk;
   const nowMs = parts.nowMs();
-  const bindings = new Map<Place, BindingCaps>();
+  const bindings = new Map<Place, readonly BindingCaps[]>();
   for (const place of places) {
-    const binding = isEveryone(place.subject) ? null : rules.bindingOf(place.subject, timeZoneOf(account), nowMs);
-    if (binding !== null) bindings.set(place, binding);
+    if (isEveryone(place.subject)) continue;
+    const both = (['operator', 'account'] as const)
+      .map((layer) => rules.bindingOf(inLayer(place.subject, layer), tenancy.account, budgetZoneOf, nowMs))
+      .filter((binding) => binding !== null);
+    if (both.length > 0) bindings.set(place, both);
   }
-  const states = await readBudgetStates(parts, [...bindings.values()]);
+  const states = await readBudgetStates(parts, [...bindings.values()].flat());
   return Promise.all(
     places.map(async (place) => {
-      const binding = bindings.get(place);
+      const both = bindings.get(place) ?? [];
       return {
         subject: showSubject(place.subject),
         name: place.name,
         parent: place.parent,
-        caps: showCaps(place.caps),
+        ...showLayers(rules, place.subject, tenancy),
         binds: place.subject.kind !== 'model' || parts.gate.settings.routes.has(place.subject.id),
-        gauges: binding === undefined ? [] : await readGauges(parts, binding, states, nowMs),
+        gauges: (await Promise.all(both.map((binding) => readGauges(parts, binding, states, nowMs)))).flat(),
       };
     }),
   );
@@ -129,19 +135,19 @@ function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT
           page: '/app/keys',
         });
       }
-      return { subject: { kind, id }, name: key.name, parent: key.workspaceId, caps: null };
+      return { subject: { kind, id }, name: key.name, parent: key.workspaceId };
     }
     case 'workspace':
-      return { subject: { kind, id: findWorkspace(parts, tenancy, id).id }, name: id, parent: account, caps: null };
+      return { subject: { kind, id: findWorkspace(parts, tenancy, id).id }, name: id, parent: account };
     case 'account':
       if (id !== account) break;
       requireWholeAccount(tenancy, 'the limits are those');
-      return { subject: { kind, id }, name: id, parent: null, caps: null };
+      return { subject: { kind, id }, name: id, parent: null };
     case 'end_user':
       requireWholeAccount(tenancy, 'the limits of end users are those');
-      return { subject: endUserSubject(account, id), name: id, parent: null, caps: null };
+      return { subject: endUserSubject(account, id), name: id, parent: null };
     case 'model':
-      return { subject: findModel(parts, tenancy, id), name: id, parent: null, caps: null };
+      return { subject: findModel(parts, tenancy, id), name: id, parent: null };
   }
   throw new ConsoleFailure(
     'not_found',

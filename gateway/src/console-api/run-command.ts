@@ -1,7 +1,7 @@
 /** Owns how a route has a command run: in the name of who asks, and with its refusal in the words of the console's API. */
+import type { CommandOrigin } from '../control/command.ts';
 import { type Control, isUndone } from '../control/control.ts';
-import type { ChangedBy } from '../store/audit-port.ts';
-import type { Actor } from './actor.ts';
+import { type Actor, runsHouse } from './actor.ts';
 import { ConsoleFailure } from './console-failure.ts';
 
 /** Who asks, and from where. */
@@ -21,15 +21,17 @@ export async function runCommand(control: Control, asking: Asking, name: string,
   // Every command but a list answers with an object.
   if (reply.ok) return reply.result as Result;
   if (reply.kind === 'failed') throw new ConsoleFailure('conflict', reply.message);
+  if (reply.kind === 'forbidden') throw new ConsoleFailure('forbidden', reply.message);
   const [, argument = ''] = /^([a-z_]+)(?:\.\d+)*: /.exec(reply.message) ?? [];
   const member = CAPS.has(argument) ? `caps.${argument}` : argument;
   throw new ConsoleFailure('invalid', reply.message, member === '' ? {} : { member });
 }
 
-/** Who asks, for the audit trail. */
-function changedBy({ actor, address }: Asking): ChangedBy {
+/** Who asks, for the audit trail, and with whose authority: nobody but who runs the installation changes the operator's limits. */
+function changedBy({ actor, address }: Asking): CommandOrigin {
   if (actor.kind === 'nobody') throw new Error('a command is asked for by somebody');
-  return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address };
+  const authority = runsHouse(actor) ? 'operator' : 'account';
+  return { actor: { kind: actor.kind, id: actor.id, name: actor.name }, address, authority };
 }
 
 /** The store's failures are told apart by their kind; its classes are below this layer. */

@@ -1,12 +1,14 @@
 /** Owns the routes about workspaces and their policy. What each changes is a command's. */
 import { windowAt } from '../admission/window.ts';
 import type { StoredWorkspace } from '../store/ports.ts';
-import { capsArguments, showCaps } from './caps-of-body.ts';
+import type { Tenancy } from './actor.ts';
+import { capsArguments } from './caps-of-body.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { Reply } from './contract.ts';
 import { findAccount, findWorkspace, seesWorkspace } from './find-subject.ts';
 import { showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
+import { showLayers } from './limit-layers.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { runCommand } from './run-command.ts';
 import { readSpans } from './usage-spans.ts';
@@ -22,9 +24,9 @@ export function workspaceHandlers(
 > {
   const { control, gate } = parts;
   const { workspaces } = gate.directory;
-  const showOne = async (id: string) => {
+  const showOne = async (id: string, tenancy: Tenancy) => {
     const workspace = workspaces.get(id);
-    const [shown] = workspace === undefined ? [] : await showWorkspaces(parts, workspace.accountId, [workspace]);
+    const [shown] = workspace === undefined ? [] : await showWorkspaces(parts, tenancy, [workspace]);
     if (shown === undefined) throw new Error(`the workspace ${id} is gone after it was changed`);
     return shown;
   };
@@ -35,7 +37,7 @@ export function workspaceHandlers(
         ({ id, accountId }) => accountId === account && seesWorkspace(tenancy, id),
       );
       const { logBodies: bodies, retentionDays: bodies_days } = gate.settings.config.defaults;
-      return { workspaces: await showWorkspaces(parts, account, mine), configured: { bodies, bodies_days } };
+      return { workspaces: await showWorkspaces(parts, tenancy, mine), configured: { bodies, bodies_days } };
     },
     'POST /accounts/{account}/workspaces': async (call) => {
       const { caps, id, ...given } = call.body;
@@ -46,23 +48,24 @@ export function workspaceHandlers(
       }
       const account = call.tenancy.account;
       await runCommand(control, call, 'workspaces.create', { id, account, ...given, ...capsArguments(caps) });
-      return showOne(id);
+      return showOne(id, call.tenancy);
     },
     'PATCH /accounts/{account}/workspaces/{workspace}': async (call) => {
       const { caps, ...given } = call.body;
       const { id } = findWorkspace(parts, call.tenancy, call.path.workspace);
       const limits = caps === undefined ? {} : capsArguments(caps);
       await runCommand(control, call, 'workspaces.set', { id, ...given, ...limits });
-      return showOne(id);
+      return showOne(id, call.tenancy);
     },
   };
 }
 
 async function showWorkspaces(
   { gate, usage, nowMs }: PolicyParts,
-  account: string,
+  tenancy: Tenancy,
   workspaces: readonly StoredWorkspace[],
 ): Promise<ShownWorkspace[]> {
+  const { account } = tenancy;
   const timeZone = gate.desk.timeZoneOf(account);
   const bounds = [windowAt('month', timeZone, nowMs()).startMs, nowMs() + 1];
   const ids = workspaces.map(({ id }) => id);
@@ -73,7 +76,7 @@ async function showWorkspaces(
     models: workspace.models === null ? null : [...workspace.models],
     bodies: workspace.bodies,
     bodies_days: workspace.bodiesDays,
-    caps: showCaps(gate.desk.rules.get({ kind: 'workspace', id: workspace.id })),
+    ...showLayers(gate.desk.rules, { kind: 'workspace', id: workspace.id }, tenancy),
     keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
     created_at: showTime(workspace.createdAtMs),
     month_nano_usd: (spans.get(workspace.id)?.[0]?.cost ?? 0n).toString(),

@@ -1,9 +1,10 @@
 /** Owns the commands about accounts: who pays, from a balance or on account, at which mark-up. Their money has commands of its own. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { changeZone } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
-import type { Caps, Subject } from '../store/limits-port.ts';
+import type { Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import { accountMode, accountName, givenId, holdMode, newId, timeZone } from './arguments.ts';
 import { auditChange, type ShownMembers } from './audit-entry.ts';
@@ -12,13 +13,13 @@ import { CommandFailure, type CommandRun, type ControlCommand, type ControlConte
 import { findAccount } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
 import { markUpPercent } from './money-arguments.ts';
-import { chooseRuleChange } from './rule-change.ts';
+import { chooseRuleChange, type LayeredCaps, layeredCapsOf, NO_LAYERED_CAPS } from './rule-change.ts';
 import { viewAccount } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits, ledger }) => {
   const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
   return [...directory.accounts.values()].map((account) =>
-    viewAccount(account, balances.get(account.id) ?? null, limits.get(subjectOf(account.id))),
+    viewAccount(account, balances.get(account.id) ?? null, layeredCapsOf({ limits }, subjectOf(account.id))),
   );
 });
 
@@ -47,7 +48,7 @@ const create = defineCommand(
       holds: given.holds,
       createdAtMs: context.nowMs(),
     };
-    const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), account.id, given);
     const entries = auditAccount(context, null, { account, caps });
     await keepAndBind(context, [{ of: 'account', isNew: true, account }, ...changes], entries);
     return viewAccount(account, null, caps);
@@ -67,15 +68,22 @@ const set = defineCommand(
   async (context, given) => {
     const before = findAccount(context, given.id);
     const balance = await readBalance(context, before.id);
+    requireAuthority(context, given);
+    const { windowZones, ...rest } = before;
+    const zones =
+      given.time_zone === undefined || given.time_zone === before.timeZone
+        ? before
+        : changeZone(before, given.time_zone, context.nowMs());
     const account: StoredAccount = {
-      ...before,
+      ...rest,
       name: given.name ?? before.name,
       mode: chooseMode(before, given.mode, balance),
       markUpPpm: given.mark_up_percent ?? before.markUpPpm,
-      timeZone: given.time_zone ?? before.timeZone,
+      timeZone: zones.timeZone,
+      ...(zones.windowZones === undefined ? {} : { windowZones: zones.windowZones }),
       holds: given.holds === undefined ? before.holds : given.holds,
     };
-    const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), given);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(account.id), account.id, given);
     const isChanged = !isDeepStrictEqual(before, account);
     const entries = auditAccount(context, before, { account, caps });
     const changed = isChanged ? [{ of: 'account', isNew: false, account } as const] : [];
@@ -83,6 +91,16 @@ const set = defineCommand(
     return viewAccount(account, balance, caps);
   },
 );
+
+/** What the operator alone decides of an account. @throws CommandFailure where somebody else asks for it. */
+function requireAuthority({ by }: CommandRun, given: object): void {
+  if (by.authority === 'operator') return;
+  const found = ['mode', 'mark_up_percent', 'holds'].find(
+    (member) => (given as Readonly<Record<string, unknown>>)[member] !== undefined,
+  );
+  if (found === undefined) return;
+  throw new CommandFailure(`${found}: only the operator of this gateway changes it; ask whoever runs it`, 'forbidden');
+}
 
 /** A balance that is to be enforced cannot begin below zero. @throws CommandFailure where it would. */
 function chooseMode(
@@ -108,9 +126,9 @@ async function readBalance({ ledger }: ControlContext, account: string): Promise
 function auditAccount(
   run: CommandRun,
   before: StoredAccount | null,
-  { account, caps }: { readonly account: StoredAccount; readonly caps: Caps | null },
+  { account, caps }: { readonly account: StoredAccount; readonly caps: LayeredCaps },
 ) {
-  const capsBefore = before === null ? null : run.limits.get(subjectOf(before.id));
+  const capsBefore = before === null ? NO_LAYERED_CAPS : layeredCapsOf(run, subjectOf(before.id));
   return auditChange(run, {
     account: account.id,
     workspace: null,
@@ -123,7 +141,7 @@ function auditAccount(
 /** What calls move all the time is no change of the account. */
 function withoutMoney(view: ShownMembers): ShownMembers {
   return Object.fromEntries(
-    Object.entries(view).filter(([member]) => !/_nano_usd$/.test(member) || member.startsWith('budget')),
+    Object.entries(view).filter(([member]) => !/_nano_usd$/.test(member) || member.includes('budget')),
   );
 }
 

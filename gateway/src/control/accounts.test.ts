@@ -36,6 +36,11 @@ describe('accounts', () => {
       concurrency: null,
       budget_nano_usd: null,
       budget_window: null,
+      own_rpm: null,
+      own_tpm: null,
+      own_concurrency: null,
+      own_budget_nano_usd: null,
+      own_budget_window: null,
       created_at: '2026-09-21T14:13:20.000Z',
     });
     rig.disk.balances.set('team', {

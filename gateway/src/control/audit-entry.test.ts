@@ -1,9 +1,13 @@
 /** What the commands leave in the audit trail, over a disk in memory. */
 import { describe, expect, test } from 'bun:test';
-import type { ChangedBy } from '../store/audit-port.ts';
+import type { CommandOrigin } from './command.ts';
 import { createControlRig } from './testing/control-rig.ts';
 
-const ANA: ChangedBy = { actor: { kind: 'person', id: 'per_1', name: 'Ana' }, address: '192.0.2.7' };
+const ANA: CommandOrigin = {
+  actor: { kind: 'person', id: 'per_1', name: 'Ana' },
+  address: '192.0.2.7',
+  authority: 'account',
+};
 
 describe('the audit trail of commands', () => {
   test('a new key says all it has, and who made it from where', async () => {
@@ -15,7 +19,7 @@ describe('the audit trail of commands', () => {
         atMs: rig.nowMs,
         account: 'default',
         workspace: 'default',
-        by: ANA,
+        by: { actor: ANA.actor, address: ANA.address },
         act: 'keys.create',
         subject: { kind: 'key', id },
         before: null,

@@ -17,10 +17,12 @@ export interface AuditedChange {
 
 /** The entry of a change, in the list that is kept with it; none where nothing that is shown has changed. */
 export function auditChange(run: CommandRun, change: AuditedChange): readonly NewAuditEntry[] {
-  const { account, workspace, subject } = change;
+  const { account, workspace } = change;
+  const subject = { kind: change.subject.kind, id: change.subject.id };
+  const by = { actor: run.by.actor, address: run.by.address };
   const changed = changedMembers(change.before, change.after);
   if (changed === null) return [];
-  return [{ atMs: run.nowMs(), account, workspace, by: run.by, act: run.act, subject, ...changed }];
+  return [{ atMs: run.nowMs(), account, workspace, by, act: run.act, subject, ...changed }];
 }
 
 /** Of what is new, every member that says something; null: nothing changed. */

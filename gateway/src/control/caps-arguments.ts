@@ -22,6 +22,8 @@ export const capArguments = {
   concurrency: cap(CONCURRENCY_MAX),
   budget_usd: usdAmount.nullable().optional(),
   budget_window: z.enum(BUDGET_WINDOWS, { error: `expected one of ${BUDGET_WINDOWS.join(', ')}` }).optional(),
+  /** Left out: the operator's where the operator asks, else the account's own. */
+  layer: z.enum(['operator', 'account'], { error: 'expected operator or account' }).optional(),
 };
 
 export interface GivenCaps {

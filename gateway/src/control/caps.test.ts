@@ -115,9 +115,14 @@ describe('limits.set', () => {
       [{ account: 'payer', end_user: '*' }, 'end_user:payer/*', { kind: 'end_user', id: '*', account: 'payer' }],
       [{ model: 'lab/qwen:32b' }, 'model:lab/qwen:32b', { kind: 'model', id: 'lab/qwen:32b', account: null }],
     ] as const) {
-      expect(await rig.run('limits.set', { ...given, ...ALL })).toEqual({ ...shown, ...SHOWN });
+      expect(await rig.run('limits.set', { ...given, ...ALL })).toEqual({ ...shown, layer: 'operator', ...SHOWN });
       expect(rig.inForce.get(place)).toEqual(KEPT as never);
-      expect(await rig.run('limits.list')).toContainEqual({ ...shown, ...SHOWN, binds: true });
+      expect(await rig.run('limits.list')).toContainEqual({
+        ...shown,
+        layer: 'operator',
+        ...SHOWN,
+        binds: true,
+      });
       expect(await rig.run('limits.set', { ...given, rpm: null, tpm: null })).toMatchObject({ ...shown, rpm: null });
       expect(await rig.run('limits.set', { ...given, concurrency: null, budget_usd: null })).toMatchObject(NONE);
       expect(rig.inForce.has(place)).toBe(false);

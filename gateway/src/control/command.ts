@@ -1,9 +1,9 @@
 /** Owns what an administrative command is, what it works on, and how it answers. Knows no single command and no socket. */
 import type { z } from 'zod';
 import type { KeyDirectory, MakerRights } from '../identity/key-directory.ts';
-import type { ChangedBy } from '../store/audit-port.ts';
+import { BY_COMMAND_LINE, type ChangedBy } from '../store/audit-port.ts';
 import type { Ledger } from '../store/ledger-port.ts';
-import type { Caps, Subject } from '../store/limits-port.ts';
+import type { Caps, LimitLayer, Subject } from '../store/limits-port.ts';
 import type { PolicyBook, StoredAccount } from '../store/policy-port.ts';
 
 /** The limit rules that bind calls. */
@@ -88,19 +88,27 @@ export interface ControlContext {
   nowMs(): number;
 }
 
+/** Who asks for a command, and with whose authority: the operator's, or that of the people of one account. */
+export interface CommandOrigin extends ChangedBy {
+  readonly authority: LimitLayer;
+}
+
+/** Whoever has the data folder. */
+export const FROM_COMMAND_LINE: CommandOrigin = { ...BY_COMMAND_LINE, authority: 'operator' };
+
 /** One run of a command: what it works on, what it is called, and who asks. */
 export interface CommandRun extends ControlContext {
   readonly act: string;
-  readonly by: ChangedBy;
+  readonly by: CommandOrigin;
 }
 
 /** A value that JSON carries whole. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
-/** `usage`: asked for wrongly. `failed`: what was asked cannot be done. The message says what to do. */
+/** `usage`: asked for wrongly. `failed`: what was asked cannot be done. `forbidden`: not by who asks. The message says what to do. */
 export type ControlReply =
   | { readonly ok: true; readonly result: Json }
-  | { readonly ok: false; readonly kind: 'usage' | 'failed'; readonly message: string };
+  | { readonly ok: false; readonly kind: 'usage' | 'failed' | 'forbidden'; readonly message: string };
 
 /** A reply, or a fault after which nobody knows whether it was done. */
 export type ControlAnswer = ControlReply | { readonly ok: false; readonly kind: 'unknown'; readonly message: string };
@@ -110,9 +118,9 @@ export type ControlCommand = (run: CommandRun, rawArguments: unknown) => Promise
 
 /** Thrown by a command's work where it cannot be done, or was asked for wrongly; the message says what to do. */
 export class CommandFailure extends Error {
-  readonly kind: 'usage' | 'failed';
+  readonly kind: 'usage' | 'failed' | 'forbidden';
 
-  constructor(message: string, kind: 'usage' | 'failed' = 'failed') {
+  constructor(message: string, kind: CommandFailure['kind'] = 'failed') {
     super(message);
     this.name = 'CommandFailure';
     this.kind = kind;

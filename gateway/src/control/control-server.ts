@@ -2,8 +2,7 @@
  * Owns the control socket of a running server: JSON over HTTP over a socket that only the server's own user can open. Whoever
  * does is the command line to the audit trail.
  */
-import { BY_COMMAND_LINE } from '../store/audit-port.ts';
-import type { ControlAnswer, ControlReply } from './command.ts';
+import { type ControlAnswer, type ControlReply, FROM_COMMAND_LINE } from './command.ts';
 import { answerCommand, type Control } from './control.ts';
 import { clearSocketPlace, prepareSocketPlace } from './socket-place.ts';
 
@@ -55,7 +54,7 @@ async function answer(request: Request, control: Control): Promise<Response> {
   } catch (fault) {
     return Response.json(failed(fault instanceof Error ? fault.message : String(fault)));
   }
-  return Response.json(await answerCommand(control, name, given, BY_COMMAND_LINE));
+  return Response.json(await answerCommand(control, name, given, FROM_COMMAND_LINE));
 }
 
 const UNANSWERED: ControlAnswer = { ok: false, kind: 'unknown', message: 'the control socket failed to answer' };

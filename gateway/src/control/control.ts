@@ -1,7 +1,6 @@
 /** Owns running administrative commands by name, one after another. It is told who asks, and believes it. */
-import type { ChangedBy } from '../store/audit-port.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
-import type { ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
+import type { CommandOrigin, ControlAnswer, ControlCommand, ControlContext, ControlReply } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LIMIT_COMMANDS } from './limit-commands.ts';
 import { LINK_COMMANDS } from './link-commands.ts';
@@ -25,7 +24,7 @@ export interface Control {
    * other's changes. Rejects where the store fails; whether nothing has changed then, `isUndone` tells. What it changes is
    * in the audit trail, as `by`'s.
    */
-  run(name: string, rawArguments: unknown, by: ChangedBy): Promise<ControlReply>;
+  run(name: string, rawArguments: unknown, by: CommandOrigin): Promise<ControlReply>;
 }
 
 /** The commands over a store and a directory. */
@@ -55,7 +54,7 @@ export async function answerCommand(
   control: Control,
   name: string,
   rawArguments: unknown,
-  by: ChangedBy,
+  by: CommandOrigin,
 ): Promise<ControlAnswer> {
   try {
     return await control.run(name, rawArguments, by);

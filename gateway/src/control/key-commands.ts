@@ -1,7 +1,7 @@
 /** Owns the commands about keys. Each is durable before it binds calls, and binds them at once. */
 import { z } from 'zod';
 import { generateId, generateKeyText } from '../identity/key-format.ts';
-import type { Caps, Subject } from '../store/limits-port.ts';
+import type { Subject } from '../store/limits-port.ts';
 import type { KeyStatus, StoredKey } from '../store/ports.ts';
 import {
   addressRanges,
@@ -20,7 +20,7 @@ import { capArguments, type GivenCaps } from './caps-arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
 import { findKey, findLivingKey, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
-import { chooseRuleChange } from './rule-change.ts';
+import { chooseRuleChange, HOUSE, type LayeredCaps, layeredCapsOf, NO_LAYERED_CAPS } from './rule-change.ts';
 import { viewKey, viewNewKey } from './views.ts';
 
 const create = defineCommand(
@@ -63,7 +63,7 @@ const create = defineCommand(
       createdBy: given.created_by,
       disabledBy: null,
     };
-    const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
     const entries = auditKey(context, null, { key, caps });
     await keepAndBind(context, [{ of: 'key', isNew: true, key }, ...changes], entries);
     return viewNewKey(key, caps, keyText);
@@ -71,7 +71,7 @@ const create = defineCommand(
 );
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>
-  [...directory.keys.values()].map((key) => viewKey(key, limits.get(subjectOf(key)))),
+  [...directory.keys.values()].map((key) => viewKey(key, layeredCapsOf({ limits }, subjectOf(key)))),
 );
 
 const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }), async (context, given) => {
@@ -86,7 +86,7 @@ const rotate = defineCommand(z.strictObject({ id: givenId, grace_ms: graceMs }),
     previousExpiresAtMs: given.grace_ms === 0 ? null : context.nowMs() + given.grace_ms,
     previousLast4: given.grace_ms === 0 ? null : before.last4,
   };
-  const caps = context.limits.get(subjectOf(key));
+  const caps = layeredCapsOf(context, subjectOf(key));
   await keepAndBind(context, [{ of: 'key', isNew: false, key }], auditRotation(context, before, key));
   return viewNewKey(key, caps, keyText);
 });
@@ -142,13 +142,20 @@ function refuseExpired({ id, expiresAtMs }: StoredKey, nowMs: number): void {
 }
 
 function setStatus(context: CommandRun, key: StoredKey, status: KeyStatus): Promise<Json> {
-  // Whoever disables what is disabled already has changed nothing.
-  const disabledBy = status === 'disabled' ? (key.status === status ? key.disabledBy : context.by.actor.id) : null;
-  return replace(context, key, { ...key, status, disabledBy }, {});
+  const { disabledByOperator: byOperator = false, ...rest } = key;
+  const isOperator = context.by.authority === 'operator' && key.accountId !== HOUSE;
+  if (status === 'active' && byOperator && context.by.authority === 'account' && key.accountId !== HOUSE) {
+    throw new CommandFailure('The operator of this gateway disabled this key and enables it; ask them.', 'forbidden');
+  }
+  // Whoever disables what is disabled already has changed nothing, unless the operator does.
+  const isNew = key.status !== status || (isOperator && !byOperator);
+  const disabledBy = status === 'disabled' ? (isNew ? context.by.actor.id : key.disabledBy) : null;
+  const isLocked = status === 'disabled' && (isOperator || byOperator);
+  return replace(context, key, { ...rest, status, disabledBy, ...(isLocked ? { disabledByOperator: true } : {}) }, {});
 }
 
 async function replace(context: CommandRun, before: StoredKey, key: StoredKey, given: GivenCaps): Promise<Json> {
-  const { changes, caps } = chooseRuleChange(context, subjectOf(key), given);
+  const { changes, caps } = chooseRuleChange(context, subjectOf(key), key.accountId, given);
   const entries = auditKey(context, before, { key, caps });
   await keepAndBind(context, [{ of: 'key', isNew: false, key }, ...changes], entries);
   return viewKey(key, caps);
@@ -179,10 +186,10 @@ function chooseExpiry(
 function auditKey(
   run: CommandRun,
   before: StoredKey | null,
-  after: { readonly key: StoredKey; readonly caps: Caps | null },
+  after: { readonly key: StoredKey; readonly caps: LayeredCaps },
 ) {
   const { key, caps } = after;
-  const capsBefore = before === null ? null : run.limits.get(subjectOf(before));
+  const capsBefore = before === null ? NO_LAYERED_CAPS : layeredCapsOf(run, subjectOf(before));
   const change = {
     subject: subjectOf(key),
     before: before === null ? null : viewKey(before, capsBefore),
@@ -201,8 +208,8 @@ function auditRotation(run: CommandRun, before: StoredKey, key: StoredKey) {
     account: key.accountId,
     workspace: key.workspaceId,
     subject: subjectOf(key),
-    before: viewKey(before, null),
-    after: { ...viewKey(key, null), rotated_at: rotatedAt },
+    before: viewKey(before, NO_LAYERED_CAPS),
+    after: { ...viewKey(key, NO_LAYERED_CAPS), rotated_at: rotatedAt },
   });
 }
 

@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { chooseNearName } from '../config/near-name.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
-import { type Caps, endUserSubject, type Subject } from '../store/limits-port.ts';
+import { endUserSubject, inLayer, type Subject } from '../store/limits-port.ts';
 import { endUserName, givenId, modelName } from './arguments.ts';
 import { auditChange } from './audit-entry.ts';
 import { capArguments, namesCaps } from './caps-arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
 import { findAccount, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
-import { chooseRuleChange } from './rule-change.ts';
-import { viewRule, viewRules } from './views.ts';
+import { chooseRuleChange, HOUSE, type LayeredCaps, layeredCapsOf } from './rule-change.ts';
+import { viewLayeredCaps, viewRule, viewRules } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ policies, modelNames }) =>
   viewRules(await policies.readLimitRules(), await modelNames()),
@@ -39,37 +39,40 @@ const set = defineCommand(z.strictObject({ ...subjectArguments, ...capArguments 
     );
   }
   const subject = findSubject(context, given);
-  const before = context.limits.get(subject);
+  const before = layeredCapsOf(context, subject);
   // A rule that there is outlives its model, and can be changed and taken away.
-  if (subject.kind === 'model' && before === null) await requireModel(context, subject.id);
-  const { changes, caps } = chooseRuleChange(context, subject, given);
+  if (subject.kind === 'model' && before.operator === null) await requireModel(context, subject.id);
+  const { changes, caps, layer } = chooseRuleChange(context, subject, accountOf(context, subject), given);
   await keepAndBind(context, changes, auditRule(context, subject, { before, after: caps }));
-  return viewRule(subject, caps);
+  return viewRule(inLayer(subject, layer), caps[layer]);
 });
 
 function auditRule(
   run: CommandRun,
   subject: Subject,
-  { before, after }: { readonly before: Caps | null; readonly after: Caps | null },
+  { before, after }: { readonly before: LayeredCaps; readonly after: LayeredCaps },
 ) {
   const { kind, id } = subject;
+  const named = { kind, account: kind === 'end_user' ? accountOf(run, subject) : null };
   return auditChange(run, {
-    account: accountOf(run, subject),
+    account: accountOf(run, subject) ?? HOUSE,
     workspace: kind === 'workspace' ? id : null,
     subject,
-    before: before === null ? null : viewRule(subject, before),
-    after: viewRule(subject, after),
+    before: isEmpty(before) ? null : { ...named, ...viewLayeredCaps(before) },
+    after: { ...named, ...viewLayeredCaps(after) },
   });
 }
 
-/** A model's rule binds all accounts together: it is the installation's. */
-function accountOf({ directory }: CommandRun, { kind, id }: Subject): string {
-  if (kind === 'workspace') return directory.workspaces.get(id)?.accountId ?? HOUSE;
-  if (kind === 'end_user') return id.slice(0, id.indexOf('/'));
-  return kind === 'account' ? id : HOUSE;
+function isEmpty({ operator, account }: LayeredCaps): boolean {
+  return operator === null && account === null;
 }
 
-const HOUSE = 'default';
+/** Null: a model's rule binds all accounts together, and is the installation's. */
+function accountOf({ directory }: CommandRun, { kind, id }: Subject): string | null {
+  if (kind === 'workspace') return directory.workspaces.get(id)?.accountId ?? HOUSE;
+  if (kind === 'end_user') return id.slice(0, id.indexOf('/'));
+  return kind === 'account' ? id : null;
+}
 
 function findSubject(context: ControlContext, { account, workspace, end_user, model }: GivenSubject): Subject {
   const named = [workspace, end_user, model].filter((each) => each !== undefined).length;

@@ -4,15 +4,16 @@
  */
 import { formatPercent } from '../billing/money.ts';
 import type { AccountBalance, Movement } from '../store/ledger-port.ts';
-import type { Caps, Subject } from '../store/limits-port.ts';
+import { type Caps, layerOf, type Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { Json, ModelNames } from './command.ts';
+import type { LayeredCaps } from './rule-change.ts';
 
 type View = { readonly [member: string]: Json };
 
-/** A key as shown; times as ISO 8601. `caps`: of its rule. */
-export function viewKey(key: StoredKey, caps: Caps | null): View {
+/** A key as shown; times as ISO 8601. `caps`: of its rules. */
+export function viewKey(key: StoredKey, caps: LayeredCaps): View {
   return {
     id: key.id,
     name: key.name,
@@ -24,7 +25,7 @@ export function viewKey(key: StoredKey, caps: Caps | null): View {
     scopes: key.scopes,
     strict: key.strict,
     holds: key.holds,
-    ...viewCaps(caps),
+    ...viewLayeredCaps(caps),
     status: key.status,
     created_at: renderTime(key.createdAtMs),
     expires_at: renderTime(key.expiresAtMs),
@@ -33,26 +34,26 @@ export function viewKey(key: StoredKey, caps: Caps | null): View {
 }
 
 /** A key at the one moment when its secret is shown. */
-export function viewNewKey(key: StoredKey, caps: Caps | null, keyText: string): View {
+export function viewNewKey(key: StoredKey, caps: LayeredCaps, keyText: string): View {
   const { id, ...rest } = viewKey(key, caps);
   return { id: id ?? null, key: keyText, ...rest };
 }
 
 /** A workspace as shown. */
-export function viewWorkspace(workspace: StoredWorkspace, caps: Caps | null): View {
+export function viewWorkspace(workspace: StoredWorkspace, caps: LayeredCaps): View {
   return {
     id: workspace.id,
     account: workspace.accountId,
     models: workspace.models,
     bodies: workspace.bodies,
     bodies_days: workspace.bodiesDays,
-    ...viewCaps(caps),
+    ...viewLayeredCaps(caps),
     created_at: renderTime(workspace.createdAtMs),
   };
 }
 
 /** An account as shown. What is held is no longer in the balance; without any entry in the ledger (null) all is 0. */
-export function viewAccount(account: StoredAccount, balance: AccountBalance | null, caps: Caps | null): View {
+export function viewAccount(account: StoredAccount, balance: AccountBalance | null, caps: LayeredCaps): View {
   return {
     id: account.id,
     name: account.name,
@@ -65,7 +66,7 @@ export function viewAccount(account: StoredAccount, balance: AccountBalance | nu
     mark_up_percent: formatPercent(BigInt(account.markUpPpm)),
     time_zone: account.timeZone,
     holds: account.holds,
-    ...viewCaps(caps),
+    ...viewLayeredCaps(caps),
     created_at: renderTime(account.createdAtMs),
   };
 }
@@ -82,13 +83,14 @@ export function viewMovement({ id, account, note }: Movement, after: AccountBala
   };
 }
 
-/** A limit rule as shown: whom it binds, and the caps (null: none left). */
+/** A limit rule as shown: whom it binds, who set it, and the caps (null: none left). */
 export function viewRule(subject: Subject, caps: Caps | null): View {
   const slash = subject.kind === 'end_user' ? subject.id.indexOf('/') : -1;
   return {
     kind: subject.kind,
     id: subject.id.slice(slash + 1),
     account: slash === -1 ? null : subject.id.slice(0, slash),
+    layer: layerOf(subject),
     ...viewCaps(caps),
   };
 }
@@ -103,6 +105,12 @@ export function viewRules(
     ...viewRule(subject, caps),
     binds: subject.kind !== 'model' || (served === null ? null : served.has(subject.id)),
   }));
+}
+
+/** Both layers as shown: the operator's caps by their names, the account's own as `own_…`. */
+export function viewLayeredCaps({ operator, account }: LayeredCaps): View {
+  const own = Object.entries(viewCaps(account)).map(([member, cap]) => [`own_${member}`, cap] as const);
+  return { ...viewCaps(operator), ...Object.fromEntries(own) };
 }
 
 function viewCaps(caps: Caps | null): View {

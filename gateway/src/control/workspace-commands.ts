@@ -1,6 +1,6 @@
 /** Owns the commands about workspaces. Each is durable before it binds calls, and binds all of a workspace's keys at once. */
 import { z } from 'zod';
-import type { Caps, Subject } from '../store/limits-port.ts';
+import type { Subject } from '../store/limits-port.ts';
 import type { StoredWorkspace } from '../store/ports.ts';
 import { bodiesDays, bodyPolicy, givenId, modelPatterns, newId } from './arguments.ts';
 import { auditChange } from './audit-entry.ts';
@@ -8,11 +8,13 @@ import { capArguments } from './caps-arguments.ts';
 import { CommandFailure, type CommandRun, type ControlCommand, defineCommand } from './command.ts';
 import { findAccount, findWorkspace } from './find.ts';
 import { keepAndBind } from './keep-and-bind.ts';
-import { chooseRuleChange } from './rule-change.ts';
+import { chooseRuleChange, type LayeredCaps, layeredCapsOf } from './rule-change.ts';
 import { viewWorkspace } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>
-  [...directory.workspaces.values()].map((workspace) => viewWorkspace(workspace, limits.get(subjectOf(workspace.id)))),
+  [...directory.workspaces.values()].map((workspace) =>
+    viewWorkspace(workspace, layeredCapsOf({ limits }, subjectOf(workspace.id))),
+  ),
 );
 
 const create = defineCommand(
@@ -38,7 +40,7 @@ const create = defineCommand(
       bodiesDays: given.bodies_days,
       createdAtMs: context.nowMs(),
     };
-    const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), given);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(given.id), workspace.accountId, given);
     const entries = auditWorkspace(context, null, { workspace, caps });
     await keepAndBind(context, [{ of: 'workspace', isNew: true, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
@@ -61,7 +63,7 @@ const set = defineCommand(
       bodies: given.bodies === undefined ? before.bodies : given.bodies,
       bodiesDays: given.bodies_days === undefined ? before.bodiesDays : given.bodies_days,
     };
-    const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), given);
+    const { changes, caps } = chooseRuleChange(context, subjectOf(workspace.id), workspace.accountId, given);
     const entries = auditWorkspace(context, before, { workspace, caps });
     await keepAndBind(context, [{ of: 'workspace', isNew: false, workspace }, ...changes], entries);
     return viewWorkspace(workspace, caps);
@@ -71,13 +73,13 @@ const set = defineCommand(
 function auditWorkspace(
   run: CommandRun,
   before: StoredWorkspace | null,
-  { workspace, caps }: { readonly workspace: StoredWorkspace; readonly caps: Caps | null },
+  { workspace, caps }: { readonly workspace: StoredWorkspace; readonly caps: LayeredCaps },
 ) {
   return auditChange(run, {
     account: workspace.accountId,
     workspace: workspace.id,
     subject: subjectOf(workspace.id),
-    before: before === null ? null : viewWorkspace(before, run.limits.get(subjectOf(before.id))),
+    before: before === null ? null : viewWorkspace(before, layeredCapsOf(run, subjectOf(before.id))),
     after: viewWorkspace(workspace, caps),
   });
 }

@@ -38,6 +38,7 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     oddUsage: new OddUsageLog(() => undefined),
     limitProofs: new LimitProofs(() => undefined),
     timeZoneOf: () => 'UTC',
+    budgetZoneOf: () => 'UTC',
     priced: withMarkUp,
     tellUnpriced: () => undefined,
     tellUnknownTier: () => undefined,

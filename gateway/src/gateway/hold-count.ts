@@ -18,7 +18,7 @@ export async function holdCount({ call, gate, route }: RoutedCall): Promise<void
   const { keyId, workspaceId, account } = principal;
   const endUser = masked(facts.endUser);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
-  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, call.atMs).map(ofCounts);
+  const binding = desk.rules.bindingCapsOf(subjects, desk.budgetZoneOf, call.atMs).map(ofCounts);
   const claim = { callId: call.requestId, subjects, arrivedMs: call.atMs, binding };
   const admitted = await admitCall(
     desk.counting,

@@ -1,6 +1,6 @@
 /** Owns what the line is given for money and limits, joined by the composition root. Holds no logic. */
 import type { Limits } from '../admission/admission.ts';
-import type { LimitRules } from '../admission/limit-rules.ts';
+import type { LimitRules, ZoneOf } from '../admission/limit-rules.ts';
 import type { Price } from '../billing/price.ts';
 import type { Ledger } from '../store/ledger-port.ts';
 import type { DriftWatch } from './drift-watch.ts';
@@ -20,8 +20,10 @@ export interface MoneyDesk {
   readonly limitProofs: LimitProofs;
   readonly drift: DriftWatch;
   readonly retryTokens: RetryTokens;
-  /** The IANA zone of an account's windows. */
+  /** An account's IANA zone, for what is shown by days. */
   timeZoneOf(accountId: string): string;
+  /** The IANA zone of its budget windows. */
+  readonly budgetZoneOf: ZoneOf;
   /** A price with an account's mark-up; the same object every time. */
   priced(price: Price, markUpPpm: number): Price;
   /** Tools ran upstream, of kinds for which the model's price has no fee: the operator is told, once for each. */

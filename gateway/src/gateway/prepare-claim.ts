@@ -79,7 +79,7 @@ export function prepareClaim(
   const { account, keyId, workspaceId } = principal;
   const models = called.priced === null ? route.names : namesOf(route, called.priced);
   const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
-  const binding = desk.rules.bindingCapsOf(subjects, desk.timeZoneOf, arrivedMs);
+  const binding = desk.rules.bindingCapsOf(subjects, desk.budgetZoneOf, arrivedMs);
   const listed = priceAt(route.prices, arrivedMs);
   if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
   const priced = (list: Price) => desk.priced(list, account.markUpPpm);

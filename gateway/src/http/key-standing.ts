@@ -49,7 +49,9 @@ export function createKeyStandingReader(sources: StandingSources, clocks: Clocks
   return async (principal) => {
     const { keyId, workspaceId, accountId, account } = principal;
     const subjects = { keyId, workspaceId, accountId, endUser: null, models: NO_MODELS };
-    const bindings = sources.bindingCapsOf(subjects, clocks.nowMs());
+    const bindings = sources
+      .bindingCapsOf(subjects, clocks.nowMs())
+      .filter(({ subject }) => subject.kind !== 'end_user');
     const [rules, available, usage] = await Promise.all([
       Promise.all(bindings.map((binding) => readRule(sources, binding, clocks))),
       account.mode === 'prepaid' ? readAvailable(sources, accountId) : null,

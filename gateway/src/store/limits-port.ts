@@ -12,18 +12,38 @@ export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 export const BUDGET_WINDOWS = ['day', 'week', 'month', 'total'] as const;
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
+/**
+ * Who set a rule. The operator's rules and those of an account's own people bind side by side, so the lower cap decides.
+ * All rules of models and of the account that runs the installation are the operator's.
+ */
+export type LimitLayer = 'operator' | 'account';
+
 /** Whom a limit binds. `id` is unique within its kind (an end user's begins with its account). */
 export interface Subject {
   readonly kind: SubjectKind;
   readonly id: string;
+  /** Of the rule that the account's own people set; left out: of the operator's. What is used of each is counted apart. */
+  readonly layer?: 'account';
+}
+
+/** The same subject in a layer. */
+export function inLayer({ kind, id }: Pick<Subject, 'kind' | 'id'>, layer: LimitLayer): Subject {
+  return layer === 'account' ? { kind, id, layer } : { kind, id };
+}
+
+export function layerOf({ layer }: Subject): LimitLayer {
+  return layer ?? 'operator';
 }
 
 /** Stands for every end user of an account that has no rule of his own. */
 export const EVERY_END_USER = '*';
 
-/** An end user's subject, or (with `EVERY_END_USER`) that of an account's end users without a rule. No account's id holds a `/`. */
-export function endUserSubject(accountId: string, endUser: string): Subject {
-  return { kind: 'end_user', id: `${accountId}/${endUser}` };
+/**
+ * An end user's subject, or (with `EVERY_END_USER`) that of an account's end users without a rule. Null: all requests that
+ * name no end user, which share one subject. No account's id holds a `/`, and no end user's name is empty.
+ */
+export function endUserSubject(accountId: string, endUser: string | null): Subject {
+  return { kind: 'end_user', id: `${accountId}/${endUser ?? ''}` };
 }
 
 /** The caps of one subject; null: none. Rates and slots are whole numbers. */

@@ -14,14 +14,28 @@ export interface StoredAccount {
   readonly mode: AccountMode;
   /** What is charged above the price, in parts of a million of it; negative: a discount. */
   readonly markUpPpm: number;
-  /** An IANA name: where the windows of its budgets begin and end. */
+  /** An IANA name: where the windows of its budgets begin and end, save those that `windowZones` names. */
   readonly timeZone: string;
+  /** Left out: no window runs in another zone. */
+  readonly windowZones?: WindowZones;
   /** Null: as the configuration says. */
   readonly holds: HoldMode | null;
   readonly createdAtMs: number;
 }
 
-/** The caps of one subject; at least one of them is a cap. */
+/** The zone in which windows of a sort go on that were running when the time zone was changed, and until when, unix ms. */
+export interface WindowZones {
+  readonly day?: KeptZone;
+  readonly week?: KeptZone;
+  readonly month?: KeptZone;
+}
+
+interface KeptZone {
+  readonly zone: string;
+  readonly untilMs: number;
+}
+
+/** The caps of one subject in the subject's layer; at least one of them is a cap. */
 export interface LimitRule {
   readonly subject: Subject;
   readonly caps: Caps;

@@ -41,6 +41,8 @@ export interface StoredKey {
   readonly createdBy: string | null;
   /** The actor of the audit trail who disabled it, while it is disabled; null also where that is not known. */
   readonly disabledBy: string | null;
+  /** True: the operator of the gateway disabled it, and nobody of its account enables it. Left out: false. */
+  readonly disabledByOperator?: true;
 }
 
 export interface StoredWorkspace {

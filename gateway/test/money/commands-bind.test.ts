@@ -73,7 +73,7 @@ test('caps of keys, accounts, workspaces, end users and models, set and lifted',
       expect([words, await statusOf(customer, 'ok', { user: 'eve' })]).toEqual([words, 200]);
     });
   }
-}, 20_000);
+}, 60_000);
 
 test('an account becomes prepaid, is topped up, and becomes postpaid again', async () => {
   const customer = await newCustomer(gateway);

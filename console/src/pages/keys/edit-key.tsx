@@ -5,6 +5,7 @@ import { useAct } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
 import { changedCaps } from '../../policy/caps-draft.ts';
+import { OtherLimits } from '../../policy/other-limits.tsx';
 import { type Faults, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -90,6 +91,7 @@ export function EditKey({ account, workspaces, apiKey, onClose }: EditKeyProps) 
           faults={faults}
           error={change.error}
           tightensOnly={tightensOnly}
+          beside={<OtherLimits layered={opened} />}
           onChange={setDraft}
         />
         {rest !== null && <ErrorNote error={rest} />}

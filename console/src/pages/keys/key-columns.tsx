@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { exactUsd, sumNano } from '../../lib/money.ts';
 import { rateWords } from '../../policy/caps-words.ts';
+import { lowerRates } from '../../policy/layers.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
 import { BudgetBar, When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -63,8 +64,8 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
     id: 'models',
     head: 'Models, limits',
     wideOnly: true,
-    cell: ({ models, caps }) => {
-      const rates = rateWords(caps) ?? 'no rate limit';
+    cell: ({ models, ...layered }) => {
+      const rates = rateWords(lowerRates(layered)) ?? 'no rate limit';
       return (
         <TwoLines
           title={`${models?.join(', ') ?? 'all models'}\n${rates}`}
@@ -78,7 +79,7 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
     id: 'budget',
     head: 'Budget, USD',
     sortBy: ({ budget }) => (budget === null ? -1n : BigInt(budget.used_nano_usd)),
-    cell: ({ budget, name, caps }) =>
+    cell: ({ budget, name }) =>
       budget === null ? (
         NONE
       ) : (
@@ -86,7 +87,7 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
           used={budget.used_nano_usd}
           held={budget.held_nano_usd}
           limit={budget.limit_nano_usd}
-          label={`Budget of ${name}${caps.budget_window === null ? '' : `, ${caps.budget_window}`}`}
+          label={`Budget of ${name}`}
         />
       ),
   },

@@ -1,15 +1,12 @@
 /** Owns the facts of one key beside its name: whose it is, what it may do, and a rotation under way. */
 import type { ReactNode } from 'react';
-import { budgetWords, rateWords } from '../../policy/caps-words.ts';
+import { layeredWords } from '../../policy/layers.ts';
 import { ExactTime, When } from '../../ui/amounts.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { type Key, SCOPES } from './key.ts';
 
 export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
-  const { caps } = apiKey;
-  const rates = rateWords(caps);
-  const budget = budgetWords(caps);
   return (
     <Panel>
       <dl className="grid sm:grid-cols-2 lg:grid-cols-3">
@@ -24,7 +21,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: Key }) {
         <Fact name="Models">
           {apiKey.models === null ? 'every model of the workspace' : <code>{apiKey.models.join(', ')}</code>}
         </Fact>
-        <Fact name="Limits">{[rates, budget].filter((words) => words !== null).join(' · ') || 'none of its own'}</Fact>
+        <Fact name="Limits">{layeredWords(apiKey) || 'none of its own'}</Fact>
         <Fact name="Addresses">{apiKey.ips === null ? 'everywhere' : <code>{apiKey.ips.join(', ')}</code>}</Fact>
         <Fact name="May">
           {SCOPES.filter(([scope]) => apiKey.scopes.includes(scope))

@@ -1,5 +1,5 @@
 /** Owns the fields of a key, for making one and for changing one. */
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import type { ApiError } from '../../lib/api.ts';
 import { useZone } from '../../lib/zone.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
@@ -39,10 +39,21 @@ interface KeyFormProps {
   readonly error: ApiError | null;
   /** Of a key that has limits already: whether they may only be tightened. */
   readonly tightensOnly?: boolean;
+  /** What binds beside the limits of the form. */
+  readonly beside?: ReactNode;
   readonly onChange: (draft: KeyDraft) => void;
 }
 
-export function KeyForm({ account, workspaces, draft, faults, error, tightensOnly = false, onChange }: KeyFormProps) {
+export function KeyForm({
+  account,
+  workspaces,
+  draft,
+  faults,
+  error,
+  tightensOnly = false,
+  beside = null,
+  onChange,
+}: KeyFormProps) {
   const zone = useZone();
   const fault = (member: string) => faultOf(faults, error, member);
   return (
@@ -79,6 +90,7 @@ export function KeyForm({ account, workspaces, draft, faults, error, tightensOnl
         title="Limits"
         hint={`Those of its workspace and of the account hold besides.${tightensOnly ? ' You may tighten those of the key; only an owner or admin lifts or raises them.' : ''}`}
       >
+        {beside}
         <CapsFields
           draft={draft.caps}
           faults={faults}

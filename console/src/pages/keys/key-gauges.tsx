@@ -22,7 +22,8 @@ export function KeyGauges({ account, apiKey }: { readonly account: string; reado
         <Panel className="flex flex-col gap-4 p-4">
           {data.gauges.map((gauge) => (
             <GaugeBar
-              key={`${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`}
+              key={`${gauge.layer} ${gauge.subject.kind} ${gauge.subject.id} ${gauge.sort}`}
+              layered={data.gauges.some(({ layer }) => layer === 'account')}
               gauge={gauge}
               named
               ownKey={apiKey}

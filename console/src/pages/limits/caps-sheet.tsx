@@ -6,6 +6,7 @@ import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/cap
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { subjectWord } from '../../policy/caps-words.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { OtherLimits } from '../../policy/other-limits.tsx';
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -94,10 +95,11 @@ export function CapsSheet({ account, kind, node, mayWrite, onClose }: CapsSheetP
         {node !== null && node.gauges.length > 0 && (
           <section aria-label="Now" className="grid gap-4 rounded-md border border-line bg-sunken p-3">
             {node.gauges.map((gauge) => (
-              <GaugeBar key={gauge.sort} gauge={gauge} named />
+              <GaugeBar key={`${gauge.layer} ${gauge.sort}`} gauge={gauge} named layered={node.other_caps !== null} />
             ))}
           </section>
         )}
+        {node !== null && <OtherLimits layered={node} />}
         {mayWrite ? (
           <form
             id={form}

@@ -4,6 +4,7 @@ import { shortNumber } from '../../lib/numbers.ts';
 import type { Gauge } from '../../policy/caps-words.ts';
 import { subjectWord } from '../../policy/caps-words.ts';
 import { GaugeBar } from '../../policy/gauge-bar.tsx';
+import { lowerRates, tightestGauge } from '../../policy/layers.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import type { Column } from '../../ui/column.ts';
@@ -23,7 +24,7 @@ function gaugeColumns<Row>(nodeOf: (row: Row) => LimitNode): readonly Column<Row
     head,
     cell: (row) => {
       const node = nodeOf(row);
-      const gauge = node.gauges.find((one) => one.sort === sort);
+      const gauge = tightestGauge(node.gauges, sort);
       if (gauge !== undefined) return <GaugeBar gauge={gauge} />;
       return <span className="text-ink-3">{capWords(node, sort) ?? <NoLimit />}</span>;
     },
@@ -40,9 +41,12 @@ function NoLimit() {
 }
 
 /** A cap without a gauge, of a subject that was never called. */
-function capWords({ caps }: LimitNode, sort: Gauge['sort']): string | null {
-  if (sort === 'budget') return caps.budget_usd === null ? null : `of $${caps.budget_usd}`;
-  const cap = caps[sort];
+function capWords(node: LimitNode, sort: Gauge['sort']): string | null {
+  if (sort === 'budget') {
+    const budget = node.caps.budget_usd ?? node.other_caps?.budget_usd ?? null;
+    return budget === null ? null : `of $${budget}`;
+  }
+  const cap = lowerRates(node)[sort];
   return cap === null ? null : `of ${shortNumber(cap)}`;
 }
 

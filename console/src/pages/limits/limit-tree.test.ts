@@ -9,7 +9,16 @@ function node(
   parent: string | null,
   rpm: number | null = null,
 ): LimitNode {
-  return { subject: { kind, id }, name: id, parent, caps: { ...NO_CAPS, rpm }, binds: true, gauges: [] };
+  return {
+    subject: { kind, id },
+    name: id,
+    parent,
+    layer: 'operator',
+    caps: { ...NO_CAPS, rpm },
+    other_caps: null,
+    binds: true,
+    gauges: [],
+  };
 }
 // The account and a workspace of it have the same id, as they do at first.
 const NODES = [

@@ -70,6 +70,9 @@ export function allShown(nodes: readonly LimitNode[], filter: Omit<TreeFilter, '
   return [...tree, ...rulesOf(nodes, 'end_user'), ...rulesOf(nodes, 'model')];
 }
 
-function hasRule({ caps }: LimitNode): boolean {
-  return [caps.rpm, caps.tpm, caps.concurrency, caps.budget_usd].some((cap) => cap !== null);
+function hasRule({ caps, other_caps }: LimitNode): boolean {
+  return [caps, other_caps].some(
+    (layer) =>
+      layer !== null && [layer.rpm, layer.tpm, layer.concurrency, layer.budget_usd].some((cap) => cap !== null),
+  );
 }

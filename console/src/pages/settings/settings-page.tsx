@@ -168,7 +168,7 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
       </form>
       <p className="text-ink-2">
         Budgets of a day, week or month begin anew then, usage and statements are by these days, and times on the pages
-        are those of its clocks.
+        are those of its clocks. A budget that runs when the time zone is changed keeps its window until that ends.
       </p>
       {change.error !== null && fault === null && <ErrorNote error={change.error} />}
     </Panel>

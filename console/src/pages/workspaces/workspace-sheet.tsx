@@ -6,6 +6,7 @@ import { useAct } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps } from '../../policy/caps-draft.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
+import { OtherLimits } from '../../policy/other-limits.tsx';
 import { type Faults, faultOf, focusFirstFault, restOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
@@ -115,6 +116,7 @@ export function WorkspaceSheet({ account, workspace, configured, onClose }: Work
         />
         <fieldset className="flex min-w-0 flex-col gap-2">
           <legend className="mb-2 font-semibold">Limits of all its keys together</legend>
+          {workspace !== null && <OtherLimits layered={workspace} />}
           <CapsFields
             draft={draft.caps}
             faults={faults}

@@ -6,7 +6,7 @@ import { counted } from '../../lib/numbers.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
-import { budgetWords, rateWords } from '../../policy/caps-words.ts';
+import { layeredWords } from '../../policy/layers.ts';
 import { modelsWords } from '../../policy/model-patterns.ts';
 import { Link } from '../../route/link.tsx';
 import { Money, When } from '../../ui/amounts.tsx';
@@ -59,10 +59,7 @@ const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
   {
     id: 'limits',
     head: 'Limits',
-    cell: ({ caps }) => {
-      const words = [budgetWords(caps), rateWords(caps)].filter((word) => word !== null);
-      return words.length === 0 ? <span className="text-ink-3">none</span> : words.join(' · ');
-    },
+    cell: (workspace) => layeredWords(workspace) || <span className="text-ink-3">none</span>,
   },
   {
     id: 'bodies',

@@ -1,6 +1,6 @@
 /** Owns the routes about API keys. */
 import { z } from 'zod';
-import { caps, gauge, givenName, id, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
+import { caps, gauge, givenName, id, layeredCaps, nanoUsd, nothing, type RouteTable, status, time } from './row.ts';
 
 const scope = z.enum(['inference', 'usage', 'admin']);
 const patterns = z.array(z.string().min(1).max(256)).min(1).max(200).nullable();
@@ -18,7 +18,7 @@ const keyView = z.object({
   scopes: z.array(scope),
   /** Refuses what a translation between the formats would drop. */
   strict: z.boolean(),
-  caps,
+  ...layeredCaps,
   status,
   /** While it is disabled: who did it, where that is known. He enables it, and whoever may set limits. */
   disabled_by: z.object({ id, name: z.string() }).nullable(),

@@ -7,6 +7,8 @@ import {
   gauge,
   givenName,
   id,
+  layeredCaps,
+  limitLayer,
   nanoUsd,
   nothing,
   type RouteTable,
@@ -26,7 +28,7 @@ const node = z.object({
   name: z.string(),
   /** The subject above; null: the account itself, models and end users. */
   parent: id.nullable(),
-  caps,
+  ...layeredCaps,
   /** False: of a model that is not served; its rule binds nothing. */
   binds: z.boolean(),
   gauges: z.array(gauge),
@@ -38,7 +40,7 @@ const workspace = z.object({
   /** Of which calls it is kept what was said, and for how many days; null: as configured for all. */
   bodies: bodies.nullable(),
   bodies_days: z.int().nullable(),
-  caps,
+  ...layeredCaps,
   keys: z.int(),
   created_at: time,
   month_nano_usd: nanoUsd,
@@ -106,9 +108,10 @@ export const policyRoutes = {
     reply: z.object({ nodes: z.array(node) }),
   },
   'PUT /accounts/{account}/limits/{kind}/{subject}': {
-    summary: 'Sets caps of one subject; they bind the next call. What is left out stays.',
+    summary:
+      'Sets caps of one subject, by default in the layer of who asks; the lower cap of both layers binds. What is left out stays.',
     access: 'limits.write',
-    body: z.strictObject({ caps: caps.partial() }),
+    body: z.strictObject({ caps: caps.partial(), layer: limitLayer.optional() }),
     reply: node,
   },
   'POST /accounts/{account}/limits/simulate': {

@@ -67,9 +67,16 @@ export const caps = z.object({
   budget_window: budgetWindow.nullable(),
 });
 
+/** Who set a rule: the operator of the gateway, or the account's own people. The lower cap binds. */
+export const limitLayer = z.enum(['operator', 'account']);
+
+/** The caps that a change by the caller reaches, and those of the other layer; null: there is one layer only. */
+export const layeredCaps = { layer: limitLayer, caps, other_caps: caps.nullable() };
+
 /** What a cap has left at this moment. Amounts in its own unit: requests, tokens, calls, nano-USD as text. */
 export const gauge = z.object({
   subject: z.object({ kind: z.enum(['key', 'end_user', 'workspace', 'account', 'model']), id: z.string() }),
+  layer: limitLayer,
   sort: z.enum(['rpm', 'tpm', 'concurrency', 'budget']),
   limit: z.string(),
   used: z.string(),

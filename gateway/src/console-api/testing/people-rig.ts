@@ -2,6 +2,7 @@
 import { openPeople } from '../../app/open-people.ts';
 import type { Config, OidcConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
+import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
 import type { KeyDirectory } from '../../identity/key-directory.ts';
 import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
@@ -10,7 +11,6 @@ import { makersOf, membershipOf } from '../../people/membership.ts';
 import type { PeopleNote } from '../../people/people-note.ts';
 import { createSetUp, type SetUp } from '../../people/set-up.ts';
 import { createVerifyEmail } from '../../people/verify-email.ts';
-import { BY_COMMAND_LINE } from '../../store/audit-port.ts';
 import { loadMasterKey } from '../../store/sql/master-key.ts';
 import { openStore, type Store } from '../../store/sql/open-store.ts';
 import { createLog } from '../../telemetry/log.ts';
@@ -129,7 +129,7 @@ export async function openPeopleRig(
     faults,
     nowMs: Date.now(),
     async run(name, given) {
-      const reply = await control.run(name, given, BY_COMMAND_LINE);
+      const reply = await control.run(name, given, FROM_COMMAND_LINE);
       if (!reply.ok) throw new Error(reply.message);
       return reply.result as Record<string, unknown>;
     },

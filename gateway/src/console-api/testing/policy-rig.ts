@@ -5,13 +5,13 @@ import { openMoney } from '../../app/open-money.ts';
 import { openPolicy } from '../../app/open-policy.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
+import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
 import type { Gate } from '../../gateway/gate.ts';
 import { type KeyDirectory, putMaker } from '../../identity/key-directory.ts';
 import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
-import { BY_COMMAND_LINE } from '../../store/audit-port.ts';
 import type { CallRecord } from '../../store/ports.ts';
 import { loadMasterKey } from '../../store/sql/master-key.ts';
 import { openStore, type Store } from '../../store/sql/open-store.ts';
@@ -112,7 +112,7 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
       return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : null };
     },
     async run(name, given) {
-      const reply = await control.run(name, given, BY_COMMAND_LINE);
+      const reply = await control.run(name, given, FROM_COMMAND_LINE);
       if (!reply.ok) throw new Error(reply.message);
       return reply.result as Record<string, Loose>;
     },

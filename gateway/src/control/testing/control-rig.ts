@@ -3,10 +3,9 @@ import { authenticate } from '../../identity/authenticate.ts';
 import { createKeyDirectory, type KeyDirectory } from '../../identity/key-directory.ts';
 import { createKeyHasher } from '../../identity/key-hash.ts';
 import { Secret } from '../../lib/secret.ts';
-import { BY_COMMAND_LINE, type ChangedBy } from '../../store/audit-port.ts';
 import type { Caps, Subject } from '../../store/limits-port.ts';
 import type { StoredAccount } from '../../store/policy-port.ts';
-import type { ControlReply } from '../command.ts';
+import { type CommandOrigin, type ControlReply, FROM_COMMAND_LINE } from '../command.ts';
 import { type Control, createControl } from '../control.ts';
 import { createMemoryDisk, type MemoryDisk } from './memory-disk.ts';
 
@@ -23,7 +22,7 @@ export interface ControlRig {
   /** The models that are served. */
   models: readonly string[];
   /** Whoever asks. */
-  by: ChangedBy;
+  by: CommandOrigin;
   /** The present; commands read it. */
   nowMs: number;
   /** The result of a command that must succeed. */
@@ -48,7 +47,7 @@ export function createControlRig(): ControlRig {
   const putRules: string[] = [];
   const credits: { account: string; amount: bigint }[] = [];
   const boundAccounts: StoredAccount[] = [];
-  const placeOf = ({ kind, id }: Subject) => `${kind}:${id}`;
+  const placeOf = ({ kind, id, layer }: Subject) => `${layer === 'account' ? 'own ' : ''}${kind}:${id}`;
   const rig: ControlRig = {
     disk,
     directory,
@@ -56,7 +55,7 @@ export function createControlRig(): ControlRig {
     putRules,
     credits,
     boundAccounts,
-    by: BY_COMMAND_LINE,
+    by: FROM_COMMAND_LINE,
     models: ['m', 'lab/qwen:32b'],
     nowMs: 1_790_000_000_000,
     control: createControl({

@@ -91,7 +91,7 @@ function take(disk: MemoryDisk, change: PolicyChange): void {
       return void disk.accounts.set(change.account.id, change.account);
     case 'rule': {
       const { subject, caps } = change;
-      const place = `${subject.kind}:${subject.id}`;
+      const place = `${subject.layer === 'account' ? 'own ' : ''}${subject.kind}:${subject.id}`;
       if (caps !== null) disk.rules.set(place, { subject, caps });
       else if (!disk.rules.delete(place)) throw new Error(`there is no rule of ${place}`);
     }

@@ -84,7 +84,7 @@ function isMadeFor({ keyId, workspaceId, accountId, endUser, models }: CallSubje
     case 'model':
       return models.includes(id);
     case 'end_user':
-      return endUser !== null && endUserSubject(accountId, endUser).id === id;
+      return endUserSubject(accountId, endUser).id === id;
   }
 }
 
@@ -96,7 +96,8 @@ export function joinBudget(holding: Holding, budget: WindowState): void {
       window !== budget.window ||
       startMs !== budget.startMs ||
       subject.kind !== budget.subject.kind ||
-      subject.id !== budget.subject.id,
+      subject.id !== budget.subject.id ||
+      subject.layer !== budget.subject.layer,
   );
   holding.budgets = [...others, budget];
   budget.held += holding.amount;

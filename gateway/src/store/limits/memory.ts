@@ -211,10 +211,11 @@ function openPlaces(book: SubjectBook, { binding }: LimitClaim, nowMs: number): 
 }
 
 /** The subject itself; of an account's end users in general, all of them. */
-function meantBy(book: SubjectBook, { kind, id }: Subject): Iterable<SubjectState> {
+function meantBy(book: SubjectBook, subject: Subject): Iterable<SubjectState> {
+  const { kind, id } = subject;
   if (kind === 'end_user' && id.endsWith(`/${EVERY_END_USER}`))
-    return book.below(kind, id.slice(0, -EVERY_END_USER.length));
-  const state = book.find({ kind, id });
+    return book.below({ ...subject, id: id.slice(0, -EVERY_END_USER.length) });
+  const state = book.find(subject);
   return state === undefined ? [] : [state];
 }
 

@@ -30,8 +30,8 @@ export interface SubjectBook {
   /** As `open`, for a subject that no call may have named yet: it is not forgotten before its first call. */
   expect(subject: Subject): SubjectState;
   find(subject: Subject): SubjectState | undefined;
-  /** Those of a kind whose id begins with the text. */
-  below(kind: SubjectKind, prefix: string): Iterable<SubjectState>;
+  /** Those of the subject's kind and layer whose id begins with its id. */
+  below(prefix: Subject): Iterable<SubjectState>;
   /** Looks at up to `looks` subjects of each kind, going on where it stopped, and forgets what is idle and whole. */
   forgetIdle(nowMs: number, looks: number): void;
   size(): number;
@@ -45,32 +45,37 @@ interface Shelf {
 }
 
 export function createSubjectBook(): SubjectBook {
-  const shelves = new Map<SubjectKind, Shelf>(SUBJECT_KINDS.map((kind) => [kind, newShelf(kind === 'end_user')]));
-  const shelfOf = (kind: SubjectKind): Shelf => {
-    const shelf = shelves.get(kind);
+  const shelvesOf = () =>
+    new Map<SubjectKind, Shelf>(SUBJECT_KINDS.map((kind) => [kind, newShelf(kind === 'end_user')]));
+  const [operators, accounts] = [shelvesOf(), shelvesOf()];
+  const shelves = [...operators.values(), ...accounts.values()];
+  const shelfOf = ({ kind, layer }: Subject): Shelf => {
+    const shelf = (layer === 'account' ? accounts : operators).get(kind);
     if (shelf === undefined) throw new Error(`found a subject of kind ${kind}, expected ${SUBJECT_KINDS.join(', ')}`);
     return shelf;
   };
   return {
-    open({ kind, id }, nowMs) {
-      const shelf = shelfOf(kind);
+    open(subject, nowMs) {
+      const { id } = subject;
+      const shelf = shelfOf(subject);
       const known = shelf.states.get(id);
       if (known !== undefined) return known;
       look(shelf, nowMs, LOOKS_PER_NEW);
       return add(shelf, id, nowMs);
     },
-    expect({ kind, id }) {
-      const shelf = shelfOf(kind);
+    expect(subject) {
+      const { id } = subject;
+      const shelf = shelfOf(subject);
       return shelf.states.get(id) ?? add(shelf, id, Number.POSITIVE_INFINITY);
     },
-    find: ({ kind, id }) => shelfOf(kind).states.get(id),
-    *below(kind, prefix) {
-      for (const [id, state] of shelfOf(kind).states) if (id.startsWith(prefix)) yield state;
+    find: (subject) => shelfOf(subject).states.get(subject.id),
+    *below(prefix) {
+      for (const [id, state] of shelfOf(prefix).states) if (id.startsWith(prefix.id)) yield state;
     },
     forgetIdle(nowMs, looks) {
-      for (const shelf of shelves.values()) look(shelf, nowMs, Math.min(looks, shelf.states.size));
+      for (const shelf of shelves) look(shelf, nowMs, Math.min(looks, shelf.states.size));
     },
-    size: () => [...shelves.values()].reduce((sum, { states }) => sum + states.size, 0),
+    size: () => shelves.reduce((sum, { states }) => sum + states.size, 0),
   };
 }
 

@@ -1,12 +1,21 @@
 /** Owns how limit rules lie in their table, and the statements that read and change them. */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import type { BudgetWindow, Caps, Subject, SubjectKind } from '../limits-port.ts';
+import {
+  type BudgetWindow,
+  type Caps,
+  inLayer,
+  type LimitLayer,
+  layerOf,
+  type Subject,
+  type SubjectKind,
+} from '../limits-port.ts';
 import type { LimitRule } from '../policy-port.ts';
 import type { Tables } from './tables.ts';
 
 export interface LimitRuleRow {
   readonly kind: SubjectKind;
   readonly id: string;
+  readonly layer: LimitLayer;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrency: number | null;
@@ -15,7 +24,7 @@ export interface LimitRuleRow {
   readonly budget_window: BudgetWindow | null;
 }
 
-/** All rules, ordered by subject. */
+/** All rules, ordered by subject, the operator's after the account's own. */
 export async function readLimitRules(queries: Kysely<Tables>): Promise<readonly LimitRule[]> {
   const rows = await rulesOf(queries)
     .selectFrom('limit_rule')
@@ -23,6 +32,7 @@ export async function readLimitRules(queries: Kysely<Tables>): Promise<readonly 
     .select(sql<string | null>`cast(budget_nano_usd as text)`.as('budget_nano_usd'))
     .orderBy('kind')
     .orderBy('id')
+    .orderBy('layer')
     .execute();
   return rows.map(ruleOfRow);
 }
@@ -30,8 +40,14 @@ export async function readLimitRules(queries: Kysely<Tables>): Promise<readonly 
 /** Makes or replaces a subject's rule, or takes it away (null); changes one row. */
 export function compileRuleChange(queries: Kysely<Tables>, subject: Subject, caps: Caps | null): CompiledQuery {
   const { kind, id } = subject;
+  const layer = layerOf(subject);
   if (caps === null) {
-    return rulesOf(queries).deleteFrom('limit_rule').where('kind', '=', kind).where('id', '=', id).compile();
+    return rulesOf(queries)
+      .deleteFrom('limit_rule')
+      .where('kind', '=', kind)
+      .where('id', '=', id)
+      .where('layer', '=', layer)
+      .compile();
   }
   const members = {
     requests_per_minute: caps.requestsPerMinute,
@@ -42,8 +58,8 @@ export function compileRuleChange(queries: Kysely<Tables>, subject: Subject, cap
   };
   return rulesOf(queries)
     .insertInto('limit_rule')
-    .values({ kind, id, ...members })
-    .onConflict((conflict) => conflict.columns(['kind', 'id']).doUpdateSet(members))
+    .values({ kind, id, layer, ...members })
+    .onConflict((conflict) => conflict.columns(['kind', 'id', 'layer']).doUpdateSet(members))
     .compile();
 }
 
@@ -54,7 +70,7 @@ function rulesOf(queries: Kysely<Tables>) {
 function ruleOfRow(row: LimitRuleRow): LimitRule {
   const { budget_nano_usd: amount, budget_window: window } = row;
   return {
-    subject: { kind: row.kind, id: row.id },
+    subject: inLayer(row, row.layer),
     caps: {
       requestsPerMinute: row.requests_per_minute,
       tokensPerMinute: row.tokens_per_minute,

@@ -24,6 +24,7 @@ export function keyRow(key: StoredKey): ApiKeyRow {
     expires_at_ms: key.expiresAtMs,
     created_by: key.createdBy,
     disabled_by: key.disabledBy,
+    disabled_by_operator: key.disabledByOperator === true ? 1 : 0,
   };
 }
 
@@ -49,6 +50,7 @@ export function keyOfRow(row: ApiKeyRow): StoredKey {
     expiresAtMs: row.expires_at_ms,
     createdBy: row.created_by,
     disabledBy: row.disabled_by,
+    ...(row.disabled_by_operator === 1 ? { disabledByOperator: true } : {}),
   };
 }
 

@@ -32,6 +32,7 @@ export interface ApiKeyRow {
   readonly expires_at_ms: number | null;
   readonly created_by: string | null;
   readonly disabled_by: string | null;
+  readonly disabled_by_operator: number;
 }
 
 /** A call record with its counters beside the rest, flags as 0 or 1, and lists as JSON text. */

@@ -31,6 +31,36 @@ export function lastCentContract(open: () => LimitStore): void {
     }
   });
 
+  test('the two layers of one subject are counted apart, and the lower of their caps binds', async () => {
+    for (const [operator, own, fitting] of [
+      [5n, 3n, 3],
+      [3n, 5n, 3],
+      [4n, 4n, 4],
+    ] as const) {
+      const store = open();
+      const binding = [
+        bind({ requestsPerMinute: 50, concurrency: 40, ...totalOf(operator) }),
+        bind({ requestsPerMinute: 60, concurrency: 50, ...totalOf(own) }, { layer: 'account' }),
+      ];
+      expect(await store.acquire(claim('first', binding, { amount: 1n }), START_MS)).toMatchObject({
+        kind: 'unseeded',
+        budgets: binding,
+      });
+      for (const budget of binding) await store.seedBudget(budget, 0n);
+      for (let call = 0; call < 7; call++) {
+        const { kind } = await store.acquire(claim(`${call}`, binding, { amount: 1n }), START_MS);
+        expect(kind).toBe(call < fitting ? 'admitted' : 'refused');
+      }
+      for (const each of binding) {
+        expect(await store.readBudget(each)).toEqual({ settled: 0n, held: BigInt(fitting) });
+        expect(await store.readUse(each, START_MS)).toMatchObject({ requests: { used: fitting }, running: fitting });
+      }
+      await store.release('0', 1n, 0, START_MS);
+      for (const each of binding)
+        expect(await store.readBudget(each)).toEqual({ settled: 1n, held: BigInt(fitting - 1) });
+    }
+  });
+
   test('500 calls at once on a balance and two budgets admit what the scarcest of them bears', async () => {
     for (let seed = 0; seed < SEEDS / 10; seed++) {
       const random = randomOf(seed);

@@ -16,7 +16,11 @@ export function bind(
   window = { startMs: 0, endMs: null as number | null },
 ): BindingCaps {
   return {
-    subject: { kind: subject.kind ?? 'key', id: subject.id ?? 'k' },
+    subject: {
+      kind: subject.kind ?? 'key',
+      id: subject.id ?? 'k',
+      ...(subject.layer === undefined ? {} : { layer: subject.layer }),
+    },
     caps: { ...NO_CAPS, ...caps },
     windowStartMs: window.startMs,
     windowEndMs: window.endMs,

@@ -1,0 +1,50 @@
+/** Holds what is shown of limits in two layers. */
+import { expect, test } from 'bun:test';
+import type { Caps } from './caps-draft.ts';
+import type { Gauge } from './caps-words.ts';
+import { capsByLayer, layeredWords, lowerRates, otherWords, tightestGauge } from './layers.ts';
+
+const NONE: Caps = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+const OPERATOR: Caps = { ...NONE, rpm: 60, budget_usd: '25', budget_window: 'month' };
+const OWN: Caps = { ...NONE, rpm: 90, tpm: 1_000 };
+
+test('whoever reads is told of the layer that they do not change, and who set it', () => {
+  expect(otherWords({ layer: 'account', caps: OWN, other_caps: OPERATOR })).toBe(
+    'Set by the operator: $25.00 each month · 60 rpm',
+  );
+  expect(otherWords({ layer: 'operator', caps: OPERATOR, other_caps: OWN })).toBe(
+    'Set by the account: 90 rpm · 1,000 tpm',
+  );
+  expect(otherWords({ layer: 'account', caps: OWN, other_caps: NONE })).toBeNull();
+  expect(otherWords({ layer: 'operator', caps: OPERATOR, other_caps: null })).toBeNull();
+  expect(layeredWords({ layer: 'account', caps: NONE, other_caps: OPERATOR })).toBe(
+    'Set by the operator: $25.00 each month · 60 rpm',
+  );
+  expect(layeredWords({ layer: 'operator', caps: NONE, other_caps: null })).toBe('');
+});
+
+test('each layer is the same whoever reads it, and the lower rate binds', () => {
+  const byAccount = { layer: 'account', caps: OWN, other_caps: OPERATOR } as const;
+  const byOperator = { layer: 'operator', caps: OPERATOR, other_caps: OWN } as const;
+  for (const layered of [byAccount, byOperator]) {
+    expect(capsByLayer(layered)).toEqual({ operator: OPERATOR, account: OWN });
+    expect(lowerRates(layered)).toEqual({ ...NONE, rpm: 60, tpm: 1_000 });
+  }
+});
+
+test('of two gauges of a sort the one with less left is shown', () => {
+  const gauge = (layer: Gauge['layer'], limit: string, used: string): Gauge => ({
+    subject: { kind: 'account', id: 'a' },
+    layer,
+    sort: 'budget',
+    limit,
+    used,
+    held: '0',
+    window: 'day',
+    resets_at: null,
+  });
+  const [operator, own] = [gauge('operator', '100', '90'), gauge('account', '50', '10')];
+  expect(tightestGauge([operator, own], 'budget')).toBe(operator);
+  expect(tightestGauge([own, operator], 'budget')).toBe(operator);
+  expect(tightestGauge([operator, own], 'rpm')).toBeUndefined();
+});
