@@ -47,7 +47,10 @@ export function register(program: Command, environment: CliEnvironment): void {
     .description('set the limits of one of --account, --workspace, --end-user or --model; what is not named stays')
     .option('--account <id>', 'an account; beside --end-user: whose end user it is (default: default)')
     .option('--workspace <id>', 'a workspace')
-    .option('--end-user <name>', "an end user as callers name it; '*': each one without limits of its own")
+    .option(
+      '--end-user <name>',
+      "an end user as callers name it; '*': each one without limits of its own, and all requests that name none together",
+    )
     .option('--model <name>', 'a model by any of its public names; it is bound under all of them')
     .option('--layer <layer>', "operator (default), or account: the account's own limits; the lower of both binds");
   addCapFlags(set, 'of all of its calls')

@@ -1,6 +1,7 @@
 /** Owns the routes about limits: every rule of an account with what it has left, changing one, and what a call would meet. */
 import { chooseNearName } from '../config/near-name.ts';
 import { explainCall } from '../gateway/explain-call.ts';
+import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { type BindingCaps, EVERY_END_USER, endUserSubject, inLayer, type Subject } from '../store/limits-port.ts';
 import type { Tenancy } from './actor.ts';
@@ -50,7 +51,7 @@ export function limitHandlers(
         key: findKey(parts, tenancy, body.key),
         model: body.model,
         protocol: null,
-        endUser: body.end_user === null ? null : maskKeys(body.end_user),
+        endUser: body.end_user === null ? null : normalizeEndUser(maskKeys(body.end_user)),
         inputTokens: body.input_tokens,
         outputTokensMax: body.max_tokens,
         stream: body.stream,
@@ -145,7 +146,7 @@ function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT
       return { subject: { kind, id }, name: id, parent: null };
     case 'end_user':
       requireWholeAccount(tenancy, 'the limits of end users are those');
-      return { subject: endUserSubject(account, id), name: id, parent: null };
+      return { subject: endUserSubject(account, normalizeEndUser(id)), name: id, parent: null };
     case 'model':
       return { subject: findModel(parts, tenancy, id), name: id, parent: null };
   }

@@ -1,5 +1,6 @@
 /** Owns the shapes that commands' arguments share, and what is said of an argument that does not fit. */
 import { z } from 'zod';
+import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
 import { BODY_POLICIES, HOLD_MODES } from '../store/ports.ts';
 
@@ -122,7 +123,7 @@ export const timeZone = z.string().transform((text, context) => {
 });
 
 /** What callers send as `user` or `metadata.user_id`; `*` stands for every end user without a rule of its own. */
-export const endUserName = plainText(END_USER_LENGTH_MAX);
+export const endUserName = plainText(END_USER_LENGTH_MAX).transform((id) => normalizeEndUser(id) ?? id);
 
 /** The public name of a model. Which there are, the configuration says, and it may change. */
 export const modelName = plainText(PATTERN_LENGTH_MAX);

@@ -1,4 +1,5 @@
 /** Owns the check of a chat-completions body: founding specification 2.1 and the limits. Unknown members pass untouched. */
+
 import { invalidRequest } from '../../errors/call-failure.ts';
 import {
   children,
@@ -15,6 +16,7 @@ import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyPart } from '../media-tally.ts';
 import { mayChangeLimit } from '../output-limit.ts';
 import { findPricedMembers } from '../priced-members.ts';
+import { readEndUser } from '../read-end-user.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
@@ -40,6 +42,8 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['metadata', (node, { limits }) => checkMetadata(node, limits)],
 ]);
 
+const END_USER_MEMBERS = ['safety_identifier', 'user'] as const;
+
 /** @throws CallFailure `invalid_request` that names the first member at fault. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
@@ -58,7 +62,6 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   if (messages === undefined) throw refuse('messages', null, 'an array of at least one message');
   const stream = member(root, 'stream')?.kind === 'true';
   const options = member(root, 'stream_options');
-  const user = member(root, 'user');
   const media = checkMessages(messages, context);
   const newerLimit = givenNumber(root, 'max_completion_tokens');
   const olderLimit = givenNumber(root, 'max_tokens');
@@ -67,7 +70,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     modelNode,
     stream,
     wantsUsage: options?.kind === 'object' && member(options, 'include_usage')?.kind === 'true',
-    endUser: (user === undefined ? undefined : stringValue(user)) || null,
+    endUser: readEndUser(root, END_USER_MEMBERS),
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
     outputTokensMax: newerLimit ?? olderLimit,

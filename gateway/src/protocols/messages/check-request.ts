@@ -1,4 +1,5 @@
 /** Owns the check of a messages body: founding specification 2.4, contract 4 and 5, the limits. Unknown members pass. */
+
 import { invalidRequest } from '../../errors/call-failure.ts';
 import {
   children,
@@ -16,6 +17,7 @@ import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
 import { mayChangeLimit } from '../output-limit.ts';
 import { findPricedMembers } from '../priced-members.ts';
+import { readEndUser } from '../read-end-user.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
@@ -35,6 +37,9 @@ const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
   ['metadata', (node, { limits }) => checkMetadata(node, limits)],
 ]);
 
+/** Of messages only `metadata.user_id` names an end user. */
+const NO_MEMBERS: readonly string[] = [];
+
 /** @throws CallFailure `invalid_request` that names the first member at fault. */
 export function checkRequest(outline: JsonOutline, context: CheckContext): RequestFacts {
   const { root } = outline;
@@ -53,8 +58,6 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
   if (!context.countOnly && member(root, 'max_tokens') === undefined) {
     throw refuse('max_tokens', null, 'an integer: the most tokens that the answer may have');
   }
-  const metadata = member(root, 'metadata');
-  const user = metadata?.kind === 'object' ? member(metadata, 'user_id') : undefined;
   const media = checkMessages(messages, context);
   const outputLimit = member(root, 'max_tokens');
   return {
@@ -62,7 +65,7 @@ export function checkRequest(outline: JsonOutline, context: CheckContext): Reque
     modelNode,
     stream: member(root, 'stream')?.kind === 'true',
     wantsUsage: true,
-    endUser: (user === undefined ? undefined : stringValue(user)) || null,
+    endUser: readEndUser(root, NO_MEMBERS),
     inputBytes: outline.bytes.length - media.bytes,
     mediaParts: media.parts,
     outputTokensMax: (outputLimit === undefined ? undefined : numberValue(outputLimit)) ?? null,

@@ -41,7 +41,7 @@ function columnOf(kind: SubjectKind): RawBuilder<string> {
     case 'key':
       return sql`key_id`;
     case 'end_user':
-      return sql`account || '/' || end_user`;
+      return sql`account || '/' || coalesce(end_user, '')`;
     default:
       return sql`${sql.ref(kind)}`;
   }

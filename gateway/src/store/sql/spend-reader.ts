@@ -12,7 +12,7 @@ const SUBJECTS = {
   workspace: 'workspace',
   account: 'call_record.account',
   model: 'model',
-  end_user: "call_record.account || '/' || end_user",
+  end_user: "call_record.account || '/' || coalesce(end_user, '')",
 } as const satisfies Record<SubjectKind, string>;
 
 /** Unix ms; an end of null: all since the start. `names`: a subject's id, or of a model all its public names. */
