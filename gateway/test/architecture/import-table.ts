@@ -96,7 +96,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What people may do; who they are is asked of a port.
   people: ['lib', 'errors', ...PORTS, 'identity/key-format.ts'],
   'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'gateway'],
-  control: ['lib', 'errors', 'billing/money.ts', ...PORTS, 'identity', 'config'],
+  control: ['lib', 'errors', 'billing/money.ts', 'admission/window-zones.ts', ...PORTS, 'identity', 'config'],
 
   http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
   // Without a server a command makes the console's links itself.
