@@ -2,15 +2,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
-import { EXHAUSTIVE } from '../fault/calls.ts';
+import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
 import { signIn } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
-
-/** A sample of `npm test` has enough of the browser in other suites. */
-const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -19,7 +16,7 @@ let seeded: SeededGateway;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  if (!RUNS) return;
+  if (!HAS_BROWSER) return;
   [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
   visitor = await newVisitor(browser);
   await signIn(visitor.page, seeded.gateway.url, OWNER);
@@ -37,14 +34,16 @@ const isListed = async () => {
   return (await sheet.getByText('Filter', { exact: true }).count()) === 1;
 };
 
-describe.skipIf(!RUNS)('the key / (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
-  test.each([
-    ['/app/keys', 'Name, last letters, owner or workspace'],
-    ['/app/models', 'Name, provider or capability'],
-    ['/app/limits', 'Name or id'],
-    ['/app/logs', 'Request id, whole or its beginning'],
-    ['/app/audit', 'What was done'],
-  ])('on %s goes to “%s”', async (path, name) => {
+describe.skipIf(!HAS_BROWSER)('the key / (needs Chromium for Linux on x64)', () => {
+  test.each(
+    firstOrAll([
+      ['/app/keys', 'Name, last letters, owner or workspace'],
+      ['/app/models', 'Name, provider or capability'],
+      ['/app/limits', 'Name or id'],
+      ['/app/logs', 'Request id, whole or its beginning'],
+      ['/app/audit', 'What was done'],
+    ]),
+  )('on %s goes to “%s”', async (path, name) => {
     await open(path);
     await visitor.page.keyboard.press('/');
     expect(await visitor.page.locator(':focus').getAttribute('aria-label')).toBe(name);
@@ -52,7 +51,7 @@ describe.skipIf(!RUNS)('the key / (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for 
     expect(await isListed()).toBe(true);
   });
 
-  test('on /app/usage opens the filter', async () => {
+  exhaustiveTest('on /app/usage opens the filter', async () => {
     await open('/app/usage');
     await visitor.page.keyboard.press('/');
     await visitor.page.getByRole('dialog', { name: 'Filter' }).waitFor();
@@ -60,11 +59,10 @@ describe.skipIf(!RUNS)('the key / (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for 
     expect(await isListed()).toBe(true);
   });
 
-  test.each(['/app', '/app/members', '/app/workspaces', '/app/providers', '/app/billing', '/app/playground'])(
-    'is not listed on %s, which has no filter',
-    async (path) => {
-      await open(path);
-      expect(await isListed()).toBe(false);
-    },
-  );
+  test.each(
+    firstOrAll(['/app', '/app/members', '/app/workspaces', '/app/providers', '/app/billing', '/app/playground']),
+  )('is not listed on %s, which has no filter', async (path) => {
+    await open(path);
+    expect(await isListed()).toBe(false);
+  });
 });

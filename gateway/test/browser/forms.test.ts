@@ -2,16 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { type ApiVisitor, inviteMember, must, OWNER, PASSWORD, setUpOwner } from '../console-api/api-visitor.ts';
-import { EXHAUSTIVE } from '../fault/calls.ts';
+import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { createKey } from '../http-contract/make-key.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { signedInState } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
-
-/** A sample of `npm test` has enough of the browser in other suites. */
-const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -24,14 +21,14 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!RUNS) return;
+  if (!HAS_BROWSER) return;
   [browser, gateway] = await Promise.all([launchBrowser(), startGateway()]);
   api = await setUpOwner(gateway);
   admin = (await inviteMember(gateway.url, api, { account: 'default', role: 'admin' })).email;
   key = (await createKey(gateway, { name: 'night run' })).id;
 });
 beforeEach(async () => {
-  if (!RUNS) return;
+  if (!HAS_BROWSER) return;
   await visitor?.leave();
   visitor = await newVisitor(browser, { storageState: await signedInState(browser, gateway.url, OWNER) });
   page = visitor.page;
@@ -56,7 +53,7 @@ async function openEdit(): Promise<void> {
 /** Beside what is open at the right. */
 const pressBeside = () => page.mouse.click(10, 300);
 
-describe.skipIf(!RUNS)('a form (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
+describe.skipIf(!HAS_BROWSER)('a form (needs Chromium for Linux on x64)', () => {
   test('sends what was changed in it: what somebody else set meanwhile stays', async () => {
     await openEdit();
     await page.getByLabel('Tokens a minute').fill('9000');
@@ -71,21 +68,24 @@ describe.skipIf(!RUNS)('a form (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Lin
     expect(visitor.faults()).toEqual([]);
   });
 
-  test('in which nothing was changed is closed by a press beside it, by Escape, and by saving, which sends nothing', async () => {
-    const sent: string[] = [];
-    page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
-    for (const close of [
-      pressBeside,
-      () => page.keyboard.press('Escape'),
-      () => button('Close').click(),
-      () => button('Save changes').click(),
-    ]) {
-      await openEdit();
-      await close();
-      await sheet().waitFor({ state: 'detached' });
-    }
-    expect(sent).toEqual([]);
-  });
+  exhaustiveTest(
+    'in which nothing was changed is closed by a press beside it, by Escape, and by saving, which sends nothing',
+    async () => {
+      const sent: string[] = [];
+      page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
+      for (const close of [
+        pressBeside,
+        () => page.keyboard.press('Escape'),
+        () => button('Close').click(),
+        () => button('Save changes').click(),
+      ]) {
+        await openEdit();
+        await close();
+        await sheet().waitFor({ state: 'detached' });
+      }
+      expect(sent).toEqual([]);
+    },
+  );
 
   test('in which something was typed stays at a press beside it; Escape and Close ask once', async () => {
     await openEdit();
@@ -108,28 +108,31 @@ describe.skipIf(!RUNS)('a form (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Lin
     expect(visitor.faults()).toEqual([]);
   });
 
-  test('outlives the session of who fills it in: the sign-in hides it, and afterwards it stands as it stood', async () => {
-    await openEdit();
-    await name().fill('dusk run');
-    await page.context().clearCookies();
-    await button('Save changes').click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await page.locator('body').innerText()).not.toMatch(/dusk run|night run|Keys|Ada/);
-    expect(await visitor.findBarriers()).toEqual([]);
-    await page.keyboard.press('Control+k');
-    await page.keyboard.press('Escape');
-    await page.keyboard.type(OWNER.email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.keyboard.press('Enter');
-    await sheet().waitFor();
-    expect(await name().inputValue()).toBe('dusk run');
-    await button('Save changes').click();
-    await page.getByText('dusk run is changed.').waitFor();
-    await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { name: 'night run' } }));
-    expect(visitor.faults(401)).toEqual([]);
-  });
+  exhaustiveTest(
+    'outlives the session of who fills it in: the sign-in hides it, and afterwards it stands as it stood',
+    async () => {
+      await openEdit();
+      await name().fill('dusk run');
+      await page.context().clearCookies();
+      await button('Save changes').click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      expect(await page.locator('body').innerText()).not.toMatch(/dusk run|night run|Keys|Ada/);
+      expect(await visitor.findBarriers()).toEqual([]);
+      await page.keyboard.press('Control+k');
+      await page.keyboard.press('Escape');
+      await page.keyboard.type(OWNER.email);
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      await sheet().waitFor();
+      expect(await name().inputValue()).toBe('dusk run');
+      await button('Save changes').click();
+      await page.getByText('dusk run is changed.').waitFor();
+      await must(api.ask(`PATCH /accounts/default/keys/${key}`, { body: { name: 'night run' } }));
+      expect(visitor.faults(401)).toEqual([]);
+    },
+  );
 
-  test('is gone where somebody else signs in', async () => {
+  exhaustiveTest('is gone where somebody else signs in', async () => {
     await openEdit();
     await name().fill('dawn run');
     await page.context().clearCookies();

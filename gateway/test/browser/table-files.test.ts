@@ -2,15 +2,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { OWNER } from '../console-api/api-visitor.ts';
-import { EXHAUSTIVE } from '../fault/calls.ts';
+import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
 import { signIn } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
-
-/** A sample of `npm test` has enough of the browser in other suites. */
-const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -19,7 +16,7 @@ let seeded: SeededGateway;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  if (!RUNS) return;
+  if (!HAS_BROWSER) return;
   [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
   visitor = await newVisitor(browser);
   await signIn(visitor.page, seeded.gateway.url, OWNER);
@@ -43,15 +40,17 @@ async function save(path: string) {
   return { file: download.suggestedFilename(), lines: text.split('\r\n').slice(0, -1), scripts };
 }
 
-describe.skipIf(!RUNS)('a file of the table (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
-  test.each([
-    ['/app/keys', 'tollgate-keys-default.csv', 'id,name,last4', 'billing-api'],
-    ['/app/models', 'tollgate-models-default.csv', 'name,aliases,targets', 'gpt-5-mini'],
-    ['/app/limits', 'tollgate-limits-default.csv', 'kind,id,name', 'user-7'],
-    ['/app/workspaces', 'tollgate-workspaces-default.csv', 'id,keys,month_usd', 'research'],
-    ['/app/members', 'tollgate-members-default.csv', 'person,name,email', 'ada@example.com'],
-    ['/app/billing', 'tollgate-accounts.csv', 'id,name,mode,balance_usd', 'default'],
-  ])('of %s is %s', async (path, name, heads, word) => {
+describe.skipIf(!HAS_BROWSER)('a file of the table (needs Chromium for Linux on x64)', () => {
+  test.each(
+    firstOrAll([
+      ['/app/keys', 'tollgate-keys-default.csv', 'id,name,last4', 'billing-api'],
+      ['/app/models', 'tollgate-models-default.csv', 'name,aliases,targets', 'gpt-5-mini'],
+      ['/app/limits', 'tollgate-limits-default.csv', 'kind,id,name', 'user-7'],
+      ['/app/workspaces', 'tollgate-workspaces-default.csv', 'id,keys,month_usd', 'research'],
+      ['/app/members', 'tollgate-members-default.csv', 'person,name,email', 'ada@example.com'],
+      ['/app/billing', 'tollgate-accounts.csv', 'id,name,mode,balance_usd', 'default'],
+    ]),
+  )('of %s is %s', async (path, name, heads, word) => {
     const { file, lines, scripts } = await save(path);
     expect(file).toBe(name);
     expect(lines[0]).toStartWith(heads);
@@ -60,7 +59,7 @@ describe.skipIf(!RUNS)('a file of the table (needs TOLLGATE_EXHAUSTIVE=1 and Chr
     expect(visitor.faults()).toEqual([]);
   });
 
-  test('has what the filter leaves', async () => {
+  exhaustiveTest('has what the filter leaves', async () => {
     const { lines } = await save('/app/keys?q=billing');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toContain('billing-api');

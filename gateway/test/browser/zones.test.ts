@@ -3,15 +3,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Browser } from 'playwright-core';
 import { windowAt } from '../../src/admission/window.ts';
 import { must, OWNER } from '../console-api/api-visitor.ts';
-import { EXHAUSTIVE } from '../fault/calls.ts';
+import { exhaustiveTest, firstOrAll } from '../harness/exhaustive.ts';
 import { HAS_BROWSER } from './browser-files.ts';
 import { openPage } from './console-pages.ts';
 import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
 import { signedInState } from './sign-in.ts';
 import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
-
-/** A sample of `npm test` has enough of the browser in other suites. */
-const RUNS = HAS_BROWSER && EXHAUSTIVE;
 
 setDefaultTimeout(120_000);
 
@@ -23,7 +20,7 @@ let seeded: SeededGateway;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  if (!RUNS) return;
+  if (!HAS_BROWSER) return;
   [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
   await must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone: ZONE } }));
   const storageState = await signedInState(browser, seeded.gateway.url, OWNER);
@@ -36,11 +33,13 @@ afterAll(async () => {
 
 const open = (path: string) => openPage(visitor.page, `${seeded.gateway.url}${path}`);
 
-describe.skipIf(!RUNS)('the zone of the account (needs TOLLGATE_EXHAUSTIVE=1 and Chromium for Linux on x64)', () => {
-  test.each([
-    ['/app/billing', 'Statement CSV'],
-    ['/app/audit', 'Audit CSV'],
-  ])('on %s, “This month” of %s is the account’s month, and the dialog says so', async (path, name) => {
+describe.skipIf(!HAS_BROWSER)('the zone of the account (needs Chromium for Linux on x64)', () => {
+  test.each(
+    firstOrAll([
+      ['/app/billing', 'Statement CSV'],
+      ['/app/audit', 'Audit CSV'],
+    ]),
+  )('on %s, “This month” of %s is the account’s month, and the dialog says so', async (path, name) => {
     await open(path);
     await visitor.page.getByRole('button', { name }).click();
     const dialog = visitor.page.getByRole('dialog', { name });
@@ -53,7 +52,7 @@ describe.skipIf(!RUNS)('the zone of the account (needs TOLLGATE_EXHAUSTIVE=1 and
     );
   });
 
-  test.each(['/app', '/app/usage', '/app/logs', '/app/billing', '/app/audit', 'key'])(
+  test.each(firstOrAll(['/app', '/app/usage', '/app/logs', '/app/billing', '/app/audit', 'key']))(
     '%s says whose clock it has',
     async (path) => {
       await open(path === 'key' ? `/app/keys/${seeded.names.key}` : path);
@@ -72,7 +71,7 @@ describe.skipIf(!RUNS)('the zone of the account (needs TOLLGATE_EXHAUSTIVE=1 and
     expect(await page.getByRole('table').locator(`time[datetime="${at}"]`).first().getAttribute('title')).toBe(shown);
   });
 
-  test('two times of one’s own are typed and shown by the clocks of the account', async () => {
+  exhaustiveTest('two times of one’s own are typed and shown by the clocks of the account', async () => {
     const { page } = visitor;
     await open('/app/usage?from=2026-11-01T03:30:00.000Z&to=2026-11-01T12:00:00.000Z');
     await page.getByRole('button', { name: '31 Oct, 23:30 – 1 Nov, 07:00' }).click();

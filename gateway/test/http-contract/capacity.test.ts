@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { gzipSync } from 'node:zlib';
 import { connectRaw, type RawClient } from '../fake-upstream/raw-client.ts';
 import { eventually } from '../harness/eventually.ts';
+import { exhaustiveTest } from '../harness/exhaustive.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { callHeaders, goodBody, PATHS, post, type Side } from './calls.ts';
 import { contractConfig, scriptContractModels } from './contract-config.ts';
@@ -12,7 +13,6 @@ import { goodLines, head, nextAnswer, sendWire } from './wire.ts';
 /** Some limits are waited for, and a machine may be busy. */
 setDefaultTimeout(20_000);
 
-const EXHAUSTIVE = process.env.TOLLGATE_EXHAUSTIVE === '1';
 const SIDES: readonly Side[] = ['chat', 'messages'];
 const OPEN_CALLS_MAX = 6;
 const MIB = 1024 * 1024;
@@ -199,8 +199,8 @@ describe('time', () => {
     client.leave();
   });
 
-  test.skipIf(!EXHAUSTIVE)(
-    'headers that do not come within 10 s cut the connection (needs TOLLGATE_EXHAUSTIVE=1)',
+  exhaustiveTest(
+    'headers that do not come within 10 s cut the connection',
     async () => {
       const startMs = performance.now();
       const clients = await Promise.all([
