@@ -47,7 +47,7 @@ export async function askApi(
 /** A configuration whose console may add the fake upstream. */
 export function configBeside(fake: Pick<FakeUpstream, 'url'>, more: object = {}): object {
   return {
-    server: { private_origins: [fake.url] },
+    server: { private_origins: [fake.url], public_status: 'full' },
     providers: { filed: { kind: 'openai-compatible', base_url: `${fake.url}/v1`, api_key: 'filed-credential-9f2c' } },
     models: {
       'file-priced': { targets: [{ provider: 'filed' }], price: { input: 1, output: 2 } },
