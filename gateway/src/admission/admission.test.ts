@@ -15,6 +15,7 @@ function far(store: LimitStore): LimitStore {
     acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
     peek: async (asked, nowMs) => store.peek(asked, nowMs),
     extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
+    explainExtension: async (callId, amount) => store.explainExtension(callId, amount),
     extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
     release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
     credit: async (account, amount) => store.credit(account, amount),

@@ -97,6 +97,11 @@ export class Admission {
       : this.#extended(extended, amount);
   }
 
+  /** Which budget or balance refuses so much more; null: none does. */
+  explainExtension(amount: bigint): LimitRefusal | null | Promise<LimitRefusal | null> {
+    return this.#store.explainExtension(this.callId, amount);
+  }
+
   /** Holds as much of the amount as its limits allow; answers how much. @throws Error after the end. */
   extendUpTo(amount: bigint, nowMs: number): bigint | Promise<bigint> {
     if (this.#ended) throw new Error(`call ${this.callId} has ended; its limits cannot be extended`);

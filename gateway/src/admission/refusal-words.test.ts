@@ -8,6 +8,7 @@ const refused = (rest: Partial<LimitRefusal>): LimitRefusal => ({
   kind: 'requests',
   subject: { kind: 'key', id: 'secret-name' },
   limit: 2,
+  use: { used: 2, cap: 2, needed: 1 },
   retryAfterMs: 30_000,
   window: null,
   windowEndMs: null,

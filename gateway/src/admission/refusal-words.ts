@@ -3,7 +3,9 @@
  * caller may be a customer of the account's.
  */
 import { CallFailure } from '../errors/call-failure.ts';
+import type { ReasonDraft } from '../errors/reason.ts';
 import type { LimitRefusal, SubjectKind } from '../store/limits-port.ts';
+import { reasonOfRefusal } from './refusal-reason.ts';
 
 const OWNERS: Readonly<Record<SubjectKind, string>> = {
   key: 'this API key',
@@ -22,18 +24,20 @@ const RETRY_AFTER_SECONDS_MAX = 60;
  * of a rate do not.
  */
 export function refusalOf(refusal: LimitRefusal): CallFailure {
+  const reason = reasonOfRefusal(refusal, Date.now());
   switch (refusal.kind) {
     case 'budget':
-      return new CallFailure('quota_exceeded', budgetWords(refusal));
+      return new CallFailure('quota_exceeded', budgetWords(refusal), { reason });
     case 'balance':
       return new CallFailure(
         'quota_exceeded',
         'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+        { reason },
       );
     case 'requests':
     case 'tokens':
     case 'concurrency':
-      return rateFailure(refusal.kind, refusal);
+      return rateFailure(refusal.kind, refusal, reason);
   }
 }
 
@@ -51,17 +55,22 @@ const LIMIT_WORDS = {
   concurrency: 'calls at once',
 } as const;
 
-function rateFailure(kind: keyof typeof LIMIT_WORDS, { subject, limit, retryAfterMs }: LimitRefusal): CallFailure {
+function rateFailure(
+  kind: keyof typeof LIMIT_WORDS,
+  { subject, limit, retryAfterMs }: LimitRefusal,
+  reason: ReasonDraft,
+): CallFailure {
   const reached = `the limit of ${limit} ${LIMIT_WORDS[kind]} of ${OWNERS[subject.kind]}`;
   if (retryAfterMs === null) {
     return new CallFailure(
       'rate_out_of_reach',
       `the prompt of this call alone is above ${reached}; shorten it, or ask for a higher limit`,
+      { reason },
     );
   }
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
   const message = `${reached} is reached; try again in ${seconds} s`;
   return seconds <= RETRY_AFTER_SECONDS_MAX
-    ? new CallFailure('rate_limited', message, { retryAfterSeconds: seconds })
-    : new CallFailure('rate_out_of_reach', message, { retryAfterSeconds: RETRY_AFTER_SECONDS_MAX });
+    ? new CallFailure('rate_limited', message, { retryAfterSeconds: seconds, reason })
+    : new CallFailure('rate_out_of_reach', message, { retryAfterSeconds: RETRY_AFTER_SECONDS_MAX, reason });
 }

@@ -1,10 +1,11 @@
 /** Owns a record as programs read it, of the command line and of the console API: the members, words and order of its format. */
-import type { CallRecord } from '../store/ports.ts';
+import type { AttemptRecord, CallRecord } from '../store/ports.ts';
 import { unpricedTools } from './fees.ts';
 import { readPriceVersion } from './price.ts';
 
 /**
- * The record with `at` as ISO 8601, its members always in this order; `usage_flags` only where something is odd. Of `usage`,
+ * The record with `at` as ISO 8601, its members always in this order; `reason` only where there is one, the marks
+ * of an attempt only where they were kept, `usage_flags` only where something is odd. Of `usage`,
  * what few calls have is there only where it is above 0; `unpriced_server_tools` only where the price had no fee for a tool
  * that was used.
  */
@@ -25,6 +26,7 @@ export function renderCallRecord(record: CallRecord) {
     stream: record.stream,
     status: record.status,
     error: record.error,
+    ...(record.reason === null ? {} : { reason: record.reason }),
     finish_reason: record.finish_reason,
     usage: {
       input: record.usage.input,
@@ -42,14 +44,14 @@ export function renderCallRecord(record: CallRecord) {
     ...renderUnpriced(record),
     ttfb_ms: record.ttfb_ms,
     duration_ms: record.duration_ms,
-    attempts: record.attempts.map(({ provider, model, status, error, duration_ms }) => ({
-      provider,
-      model,
-      status,
-      error,
-      duration_ms,
-    })),
+    attempts: record.attempts.map(renderAttempt),
   };
+}
+
+function renderAttempt({ provider, model, status, error, duration_ms, ...marks }: AttemptRecord) {
+  const { start_ms, connect_ms = null, ttfb_ms = null, ttft_ms = null } = marks;
+  const marked = start_ms === undefined ? {} : { start_ms, connect_ms, ttfb_ms, ttft_ms };
+  return { provider, model, status, error, ...marked, duration_ms };
 }
 
 /**

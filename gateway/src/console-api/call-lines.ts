@@ -1,4 +1,4 @@
-/** Owns calls as lines of a file, all that are asked for, a page at a time. Attempts have no columns. */
+/** Owns calls as lines of a file, all that are asked for, a page at a time. Attempts have no columns, and of a reason only its kind has one. */
 import { renderCallRecord } from '../billing/render-call-record.ts';
 import type { LogPage, LogQuestion, UsageReader } from '../store/usage-port.ts';
 import { csvLine } from './csv.ts';
@@ -32,6 +32,7 @@ const COLUMNS = [
   'cost_nano_usd',
   'ttfb_ms',
   'duration_ms',
+  'reason',
 ] as const;
 const PAGE_CALLS = 1_000;
 
@@ -51,7 +52,7 @@ export async function* callLines(
 }
 
 function renderLine(call: LogPage['calls'][number]): string {
-  const { usage, ...rest } = renderCallRecord(call);
-  const cells = { ...rest, ...usage };
+  const { usage, reason, ...rest } = renderCallRecord(call);
+  const cells = { ...rest, ...usage, reason: reason?.kind ?? null };
   return csvLine(COLUMNS.map((column) => cells[column]));
 }

@@ -1,5 +1,4 @@
 /** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
-import { renderCallRecord } from '../billing/render-call-record.ts';
 import type { UsageReader } from '../store/usage-port.ts';
 import type { Tenancy } from './actor.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
@@ -10,6 +9,7 @@ import { ConsoleFailure } from './console-failure.ts';
 import type { ReadQuery } from './contract.ts';
 import type { Handlers } from './handlers.ts';
 import { orRefuse } from './read-refusal.ts';
+import { explainCallFailure, showCall } from './show-reason.ts';
 import { tenantOf } from './usage.ts';
 import { PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { parseRange } from './usage-range.ts';
@@ -20,7 +20,7 @@ type LogRoute =
   | 'GET /accounts/{account}/logs/{request}';
 type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
 
-export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs'> {
+export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZoneOf'> {
   readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
   readonly contentOf: ContentOf;
 }
@@ -55,7 +55,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         const calls = found.filter(({ at_ms }) => at_ms >= (fromMs ?? 0) && at_ms < toMs);
         calls.sort((one, other) => (one.request_id > other.request_id ? -1 : 1));
         return {
-          calls: calls.map(renderCallRecord),
+          calls: calls.map((call) => showCall(tenancy, call)),
           next: null,
           newest: String(newest),
           filter_labels,
@@ -72,7 +72,7 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         }),
       );
       return {
-        calls: page.calls.map(renderCallRecord),
+        calls: page.calls.map((call) => showCall(tenancy, call)),
         next: page.next,
         newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
         filter_labels,
@@ -111,7 +111,8 @@ export function logHandlers(parts: LogParts): Handlers<LogRoute> {
         );
       }
       return {
-        call: renderCallRecord(found.call),
+        call: showCall(tenancy, found.call),
+        explanation: explainCallFailure(tenancy, found.call, parts.timeZoneOf(tenancy.account)),
         cost: callCost(found),
         entries: found.entries.map(({ seq, kind, amount, released, atMs, hash }) => ({
           seq,

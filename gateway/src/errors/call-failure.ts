@@ -1,5 +1,6 @@
 /** Owns the one error class of a call: thrown by the boundary that knows, caught where a reply is made. Renders nothing. */
 import { FAILURE_KINDS, type FailureKind } from './failure-kinds.ts';
+import type { ReasonDraft, ReasonUpstream } from './reason.ts';
 
 /** Of the prompt, of the answer that was asked for, and the most of both together; null: unknown. */
 export interface TokenCounts {
@@ -19,6 +20,10 @@ interface Details {
   readonly status?: number;
   /** How many tokens were asked for and how many there may be, where upstream said so: a vocabulary's own words need them. */
   readonly tokens?: TokenCounts;
+  /** For the record: which rule refused the request. Left out: `kind` says enough. */
+  readonly reason?: ReasonDraft;
+  /** For the record: what the provider said, scrubbed. */
+  readonly upstream?: ReasonUpstream;
   /** Value of the `allow` header of a 405. */
   readonly allow?: string;
   /** Early refusals close the connection instead of draining a body that nobody wants. */

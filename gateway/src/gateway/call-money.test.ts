@@ -52,6 +52,8 @@ describe.each([
   });
 });
 
+const AWAY = { kind: 'ours', message: 'the call could not be recorded', at_step: 'answer' } as const;
+
 describe('the end', () => {
   test('is one: a second settlement throws, and nothing is extended or noted any more', async () => {
     const { money, ledger, budget } = await holdMoney({ cap: SLICE * 9n });
@@ -79,7 +81,7 @@ describe('the end', () => {
     await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('the hold is lost');
     expect(budget()).toEqual({ settled: 0n, held: 0n });
     expect(ledger.kept).toEqual([`settle req_1 unheld posted 0 released ${SLICE} absorbed 700`]);
-    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away' }]);
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away', reason: AWAY }]);
   });
 
   test('of such a call whose caller has gone is kept as it was', async () => {
@@ -102,7 +104,7 @@ describe('the end', () => {
     lose(new Error('the hold is lost'));
     await expect(settled).rejects.toThrow('the hold is lost');
     expect(budget()).toEqual({ settled: 0n, held: 0n });
-    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away' }]);
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away', reason: AWAY }]);
   });
 
   test('of a call that the ledger refused to hold is told by that refusal, and nothing is kept of it here', async () => {

@@ -14,6 +14,7 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { Usage } from '../generation/usage.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import type { CallDraft, Ledger } from '../store/ledger-port.ts';
+import type { LimitRefusal } from '../store/limits-port.ts';
 import type { CallRecord } from '../store/ports.ts';
 
 export interface CallMoneyParts {
@@ -100,6 +101,11 @@ export class CallMoney {
     return wish === null || this.extend(holdUnmetered(wish, this.#slice.outputTokens, outputTokensMax));
   }
 
+  /** Which budget or balance has no room for the slice; null: that is not known any more. */
+  async explainRefusal(slice: HoldSlice): Promise<LimitRefusal | null> {
+    return this.#parts.admission.explainExtension(slice.amount);
+  }
+
   /** How far the stream has come, for whoever must settle it if this process dies. */
   checkpoint(usage: Usage): void {
     const { ledger, admission } = this.#parts;
@@ -163,7 +169,14 @@ export class CallMoney {
     const isTold = record.error !== null;
     try {
       if (cause instanceof CallFailure) throw cause;
-      const told = isTold ? record : { ...record, status: AWAY.status(record.protocol), error: AWAY.kind };
+      const told: CallRecord = isTold
+        ? record
+        : {
+            ...record,
+            status: AWAY.status(record.protocol),
+            error: AWAY.kind,
+            reason: { kind: 'ours', message: AWAY.message, at_step: 'answer' },
+          };
       await ledger.settleUnheld({ record: told, posted: 0n, released: this.#held, absorbed: cost });
     } catch {
       this.#abandon();

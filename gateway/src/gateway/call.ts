@@ -1,4 +1,5 @@
 /** Owns what is known of one call while it runs, from its arrival to its record. Decides nothing. */
+import type { CallFailure } from '../errors/call-failure.ts';
 import type { Principal } from '../identity/principal.ts';
 import { newRequestId } from '../lib/request-id.ts';
 import type { AnswerFacts, ProtocolName } from '../protocols/protocol.ts';
@@ -40,6 +41,8 @@ export interface Call {
   /** Members of the request, or states of the answer, that a translation could not carry; told to the caller. */
   dropped: readonly string[];
   readonly attempts: AttemptRecord[];
+  /** Why it failed, was refused or was cut, as the place that decided said it; null: it did not, or nothing more than the kind is known. */
+  failure: CallFailure | null;
   settled: boolean;
   /** The body, of a call whose prompt is to be counted at its end; else null. */
   sampledBody: Uint8Array | null;
@@ -84,6 +87,7 @@ export function openCall(protocol: ProtocolName, headers: Headers, connection: C
     firstByteMs: null,
     dropped: [],
     attempts: [],
+    failure: null,
     settled: false,
     sampledBody: null,
     money: null,

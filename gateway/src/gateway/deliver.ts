@@ -1,5 +1,6 @@
 /** Owns handing an answer to the client: a stream as it runs, an answer in one piece as upstream wrote it. */
 import { CallFailure } from '../errors/call-failure.ts';
+import type { ReasonUpstream } from '../errors/reason.ts';
 import type { AnswerFacts, AnswerReading } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { countTokens } from './count-tokens.ts';
@@ -16,6 +17,7 @@ import { unstoppable } from './unstoppable.ts';
 import { refusesStream } from './upstream-call.ts';
 import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
 
+const WORDS_BYTES_MAX = 64 * 1024;
 /** What a host answers that has no counter of tokens. */
 const NO_COUNTER = new Set([404, 405, 501]);
 /** A 404 about the model is an answer of the counter, not its absence (recorded at Anthropic, 2026). */
@@ -104,6 +106,12 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
   return reading.facts;
 }
 
+/** What an error body says, scrubbed: its type, and its message or the beginning of what is not in the format. */
+function readWords({ protocol, route }: Dispatch, body: Buffer): Pick<ReasonUpstream, 'type' | 'message'> {
+  const { code: type, message } = protocol.codec.readError(body.subarray(0, WORDS_BYTES_MAX));
+  return { type, message: scrubText(message, credentialOf(route.upstream)) };
+}
+
 /** Upstream refused the caller's content: its status and its body as it came, less what is the operator's. Else our words. */
 async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
   const credential = credentialOf(job.route.upstream);
@@ -111,7 +119,10 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
   const isJson = !cut && isJsonObject(body);
   const shown =
     isJson || isPlainText(head, body, cut) ? words : `the model provider refused the request (HTTP ${head.status})`;
-  const failure = failureOfStatus(head.status, headerOf(head, 'retry-after'), shown);
+  const failure = failureOfStatus(head.status, headerOf(head, 'retry-after'), shown, {
+    status: head.status,
+    ...readWords(job, body),
+  });
   if (failure.kind === 'upstream_refused_us') {
     job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
   }
@@ -119,5 +130,6 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
   if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
   const shownBody = scrub(body, credential);
   if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
+  job.call.failure = failure;
   return settledReply(job, { head, body: shownBody, status: head.status, failure: failure.kind, facts: null });
 }

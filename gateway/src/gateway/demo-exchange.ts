@@ -7,6 +7,9 @@ import type { UpstreamTap } from './relay-settings.ts';
 
 /** Starts at the next turn, so that the listener can be connected first. */
 export class DemoExchange implements UpstreamTap {
+  readonly sentAtMs = performance.now();
+  headAtMs = 0;
+  lastByteAtMs = 0;
   readonly #listener: ExchangeListener;
   readonly #call: DemoCall;
   readonly #countOnly: boolean;
@@ -45,6 +48,8 @@ export class DemoExchange implements UpstreamTap {
       this.#countOnly && protocol === 'messages'
         ? renderDemoTokenCount({ ...this.#call, protocol })
         : renderDemoAnswer(this.#call);
+    this.headAtMs = performance.now();
+    this.lastByteAtMs = this.headAtMs;
     this.#listener.onHead(headOf(reply));
     if (reply.kind === 'stream') this.#play(reply.records[Symbol.iterator]());
     else {
@@ -68,6 +73,7 @@ export class DemoExchange implements UpstreamTap {
     const { bytes, pauseMs } = next.value;
     this.#timer = setTimeout(() => {
       if (this.#over) return;
+      this.lastByteAtMs = performance.now();
       this.#listener.onBody(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
       this.#play(records);
     }, pauseMs);

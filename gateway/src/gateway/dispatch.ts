@@ -1,10 +1,10 @@
 /** Owns the attempts at the route's upstream: what is sent, how the answer is listened to, what each attempt's record says. */
 import { CallFailure } from '../errors/call-failure.ts';
-import type { FailureKind } from '../errors/failure-kinds.ts';
 import { endpointOf } from '../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../providers/upstream.ts';
 import { Exchange, type ExchangeLimits, type ExchangeListener } from '../upstream/exchange.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
+import { AttemptRow } from './attempt-row.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { DemoExchange } from './demo-exchange.ts';
 import { listenForContent } from './listen-for-content.ts';
@@ -34,9 +34,6 @@ export type Dispatched =
   | { readonly kind: 'folded'; readonly folding: Folding; readonly head: ResponseHead; readonly cut: boolean }
   | { readonly kind: 'collected'; readonly answer: CollectedAnswer; readonly sending: UpstreamCall };
 
-/** Notes how an attempt went, in the call's record. */
-type Note = (status: number | null, error: FailureKind | null) => void;
-
 /** Upstream may refuse two things that a call can do without, each once. */
 const ATTEMPTS_MAX = 3;
 
@@ -45,14 +42,14 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
   for (let attempt = job, tried = 1; ; tried++) {
     if (job.request.signal.aborted) throw new CallFailure('client_left', 'the client left before its call was sent');
     job.call.attempted = true;
-    const note = startNote(attempt);
-    const begun = await begin(attempt, note);
+    const row = new AttemptRow(job.call);
+    const begun = await begin(attempt, row);
     noteStreaming(attempt, begun);
     const instead =
       begun.kind === 'collected' && begun.answer.head.status !== 200 && tried < ATTEMPTS_MAX
         ? (attempt.sending.insteadAfter(begun.answer) ?? (await unfold(attempt, begun.answer)))
         : null;
-    if (begun.kind === 'collected') note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
+    if (begun.kind === 'collected') row.note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
     if (instead === null) return begun;
     attempt.gate.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
     attempt = { ...attempt, sending: instead.call };
@@ -85,37 +82,29 @@ async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<ReturnTyp
   return { call: await planCall(job), why: 'does not stream: asked again for an answer in one piece' };
 }
 
-function startNote({ call, route }: Dispatch): Note {
-  const { provider, model } = route.upstream;
-  const startMs = performance.now();
-  return (status, error) => {
-    call.attempts.push({ provider, model, status, error, duration_ms: Math.round(performance.now() - startMs) });
-  };
-}
-
-async function begin(job: Dispatch, note: Note): Promise<Dispatched> {
+async function begin(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
   const { call, gate, route } = job;
   try {
     const { startFolding } = job.sending;
-    if (startFolding !== null) return await beginFold(job, startFolding(), note);
-    return await (call.facts?.stream === true && !job.countOnly ? beginStream(job, note) : collect(job));
+    if (startFolding !== null) return await beginFold(job, startFolding(), row);
+    return await (call.facts?.stream === true && !job.countOnly ? beginStream(job, row) : collect(job, row));
   } catch (error) {
     const failure =
       error instanceof CallFailure ? error : new CallFailure('gateway_fault', 'the gateway failed', { cause: error });
-    note(null, failure.kind);
+    row.note(null, failure.kind);
     if (failure.details.cause !== undefined)
       gate.log.upstream(call.requestId, route.upstream.provider, String(failure.details.cause));
     throw failure;
   }
 }
 
-async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
+async function beginStream(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
   const { call, gate, protocol, sending } = job;
   const observer = sending.startObserver();
-  const { relay, listener } = openRelay(call, gate, { protocol, upstream: sending.protocol, observer, note });
+  const { relay, listener } = openRelay(call, gate, { protocol, upstream: sending.protocol, observer, row });
   const leave = () => relay.leave();
   job.request.signal.addEventListener('abort', leave, { once: true });
-  relay.connect(send(job, listener));
+  relay.connect(send(job, row.listen(listener, observer), row));
   const start = await relay.started.catch((failure: unknown) => {
     call.unsent = unsentOf(observer);
     throw failure;
@@ -123,7 +112,7 @@ async function beginStream(job: Dispatch, note: Note): Promise<Dispatched> {
   return start.kind === 'stream' ? { kind: 'stream', relay } : { ...start, sending };
 }
 
-async function beginFold(job: Dispatch, folding: Folding, note: Note): Promise<Dispatched> {
+async function beginFold(job: Dispatch, folding: Folding, row: AttemptRow): Promise<Dispatched> {
   const { call, gate, request, sending } = job;
   const { stream, listener } = openFold(job, folding);
   const leave = () => {
@@ -132,20 +121,20 @@ async function beginFold(job: Dispatch, folding: Folding, note: Note): Promise<D
   request.signal.addEventListener('abort', leave, { once: true });
   const seat = gate.waiting.add(stream);
   try {
-    stream.connect(send(job, listener));
+    stream.connect(send(job, row.listen(listener, folding.observer), row));
     const end = await stream.done.catch((failure: unknown) => {
       call.unsent = unsentOf(folding.observer);
       throw failure;
     });
     if (end.kind === 'collected') return { ...end, sending };
-    note(200, null);
+    row.note(200, null);
     return { ...end, folding };
   } finally {
     gate.waiting.remove(seat);
   }
 }
 
-async function collect(job: Dispatch): Promise<Dispatched> {
+async function collect(job: Dispatch, row: AttemptRow): Promise<Dispatched> {
   const { limits } = job.gate.settings.config;
   let tap: UpstreamTap | null = null;
   const collector = new AnswerCollector(limits, () => tap?.abort());
@@ -158,7 +147,7 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   const { waiting } = job.gate;
   const seat = waiting.add({ interrupt });
   try {
-    tap = send(job, collector);
+    tap = send(job, collector, row);
     const answer = await collector.done;
     job.call.firstByteMs = performance.now();
     return { kind: 'collected', answer, sending: job.sending };
@@ -167,7 +156,7 @@ async function collect(job: Dispatch): Promise<Dispatched> {
   }
 }
 
-function send(job: Dispatch, toTell: ExchangeListener): UpstreamTap {
+function send(job: Dispatch, toTell: ExchangeListener, row: AttemptRow): UpstreamTap {
   const { call, route, countOnly, sending } = job;
   const { upstream } = route;
   const { protocol, body } = sending;
@@ -180,7 +169,9 @@ function send(job: Dispatch, toTell: ExchangeListener): UpstreamTap {
     const parsed: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     const { requestId, atMs: nowMs } = call;
     const demoCall = { protocol: protocol.name, body: parsed, requestId, nowMs, version: job.version };
-    return new DemoExchange(demoCall, countOnly, listener);
+    const demo = new DemoExchange(demoCall, countOnly, listener);
+    row.marks = demo;
+    return demo;
   }
   const stream = call.facts?.stream === true || sending.startFolding !== null;
   const forwarded = forwardedHeaders(job.protocol.name, protocol.name, job.request.headers, job.version);
@@ -191,7 +182,10 @@ function send(job: Dispatch, toTell: ExchangeListener): UpstreamTap {
     stream && !countOnly,
     body.length,
   );
-  return new Exchange({ origin: upstream.origin, head, body, onSent }, limitsOf(upstream, stream, job), listener);
+  const sent = { origin: upstream.origin, head, body, onSent };
+  const exchange = new Exchange(sent, limitsOf(upstream, stream, job), listener);
+  row.marks = exchange;
+  return exchange;
 }
 
 function limitsOf({ timeouts }: HttpUpstream, stream: boolean, { gate }: Dispatch): ExchangeLimits {

@@ -30,6 +30,9 @@ function rig() {
     onRead: () => told.push('read'),
   });
   stream.connect({
+    sentAtMs: 1,
+    headAtMs: 1,
+    lastByteAtMs: 1,
     pause: () => told.push('pause'),
     resume: () => told.push('resume'),
     abort: () => told.push('abort'),

@@ -77,7 +77,15 @@ function takeHold(
     throw new CallFailure(
       'quota_exceeded',
       'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
-      { cause },
+      {
+        cause,
+        reason: {
+          kind: 'balance_empty',
+          subject: { type: 'account', id: draft.account },
+          rule: { id: `account:${draft.account}`, cap: 'balance' },
+          needed: slice.amount.toString(),
+        },
+      },
     );
   });
   const { brokenAnswers } = gate.settings.config.defaults;

@@ -9,6 +9,7 @@ const RATE: LimitRefusal = {
   kind: 'requests',
   subject: { kind: 'key', id: 'k' },
   limit: 2,
+  use: { used: 2, cap: 2, needed: 1 },
   retryAfterMs: 29_001,
   window: null,
   windowEndMs: null,

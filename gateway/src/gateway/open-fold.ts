@@ -17,6 +17,7 @@ export function openFold({ call, gate, route }: RoutedCall, folding: Folding): O
   const meter = openMeter(call, gate, folding.observer, {
     onGranted: () => metered?.goOn(),
     onRefused(failure) {
+      call.failure = failure;
       // Where money is short, what came is the answer; where the store is away, nobody could be charged for it.
       if (failure.kind === 'quota_exceeded') stream.cut();
       else stream.interrupt(failure);

@@ -5,7 +5,8 @@ import { UNWATCHED } from '../lib/deadlines.ts';
 import { Roster } from '../lib/roster.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
-import { openCall } from './call.ts';
+import { AttemptRow } from './attempt-row.ts';
+import { type Call, openCall } from './call.ts';
 import type { Gate } from './gate.ts';
 import { openRelay } from './open-relay.ts';
 
@@ -23,16 +24,17 @@ function head(status: number, type: string): ResponseHead {
   return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
 }
 
-const plan = () => ({
+const plan = (call: Call) => ({
   protocol: chatCompletions,
   upstream: chatCompletions,
   observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
-  note: () => undefined,
+  row: new AttemptRow(call),
 });
 
 test('an error body leaves no stream behind', async () => {
   const gate = gateOf();
-  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const call = openCall('chat', new Headers());
+  const { relay } = openRelay(call, gate as Gate, plan(call));
   expect(gate.waiting.size).toBe(1);
   relay.onHead(head(400, 'application/json'));
   relay.onBody(Buffer.from('{"error":{"message":"no"}}'));
@@ -43,7 +45,8 @@ test('an error body leaves no stream behind', async () => {
 
 test('a transport fault before the first event leaves none either', async () => {
   const gate = gateOf();
-  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const call = openCall('chat', new Headers());
+  const { relay } = openRelay(call, gate as Gate, plan(call));
   relay.onFailure({ kind: 'reset', message: 'gone' });
   await expect(relay.started).rejects.toMatchObject({ kind: 'upstream_failed' });
   expect(gate.waiting.size).toBe(0);
@@ -51,7 +54,8 @@ test('a transport fault before the first event leaves none either', async () => 
 
 test('a short stream that is over before its client reads leaves nothing that watches it', async () => {
   const gate = gateOf();
-  const { relay } = openRelay(openCall('chat', new Headers()), gate as Gate, plan());
+  const call = openCall('chat', new Headers());
+  const { relay } = openRelay(call, gate as Gate, plan(call));
   const records =
     'data: {"id":"a","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
   relay.onHead(head(200, 'text/event-stream'));

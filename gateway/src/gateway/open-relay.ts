@@ -1,8 +1,8 @@
 /** Owns joining a stream's relay to its call: settlement, scrubbing, the log, the registry of open streams. */
 import type { CallFailure } from '../errors/call-failure.ts';
-import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
 import type { ExchangeListener } from '../upstream/exchange.ts';
+import type { AttemptRow } from './attempt-row.ts';
 import { type Call, releaseCall } from './call.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import type { Gate } from './gate.ts';
@@ -24,11 +24,8 @@ export interface RelayPlan {
   /** Upstream's. */
   readonly upstream: Protocol;
   readonly observer: StreamObserver;
-  /**
-   * Notes how the attempt went, once: when upstream's answer begins, at the latest before the call is settled. A short
-   * stream may be over before anybody who waits for its start has heard of it.
-   */
-  note(status: number | null, error: FailureKind | null): void;
+  /** Of the attempt. A short stream may be over before anybody who waits for its start has heard of it: it is noted here. */
+  readonly row: AttemptRow;
 }
 
 /** A relay, and who listens to upstream for it. */
@@ -39,7 +36,7 @@ export interface OpenRelay {
 
 /** A relay for the call, not yet connected to an upstream. */
 export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
-  const { protocol, observer, note } = plan;
+  const { protocol, observer, row } = plan;
   const { limits } = gate.settings.config;
   const { run, content } = call;
   const upstream = call.route?.upstream;
@@ -61,16 +58,11 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
     call.unsent = await unsentIn(answer, plan.upstream);
     return settle(call, { ...outcome, facts: call.unsent ?? outcome.facts }, gate);
   }
-  let noted = false;
-  const noteOnce: RelayPlan['note'] = (status, error) => {
-    if (!noted) note(status, error);
-    noted = true;
-  };
   const relay = new StreamRelay({
     protocol,
     observer,
     requestId: call.requestId,
-    onStarted: () => noteOnce(200, null),
+    onStarted: () => row.note(200, null),
     limits,
     openOutbox(listener) {
       outbox = new Outbox(
@@ -84,7 +76,8 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       return outbox;
     },
     settle(outcome, last) {
-      noteOnce(outcome.failure === null ? 200 : null, outcome.failure);
+      row.note(outcome.failure === null ? 200 : null, outcome.failure);
+      row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
       countDisorders(gate, protocol, observer);
       const settled = late === null ? settle(call, outcome, gate) : settleLate(late, outcome);
       const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
@@ -103,6 +96,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
     },
     onFailure(failure: CallFailure) {
       const { kind, message, details } = failure;
+      call.failure = failure;
       const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
       if (kind === 'gateway_fault') gate.log.fault(call.requestId, message, details.cause);
       else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);

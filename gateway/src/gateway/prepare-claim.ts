@@ -146,6 +146,7 @@ function passUnpriced(
     throw new CallFailure(
       'unpriced',
       `the model ${JSON.stringify(called.route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+      { reason: { kind: 'unpriced', subject: { type: 'model', id: called.route.model } } },
     );
   }
   onUnpriced();

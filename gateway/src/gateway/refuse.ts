@@ -16,6 +16,7 @@ interface Ending {
 export async function refuse(call: Call, error: unknown, { protocol, gate, countOnly }: Ending): Promise<Response> {
   const failure = error instanceof CallFailure ? error : fault(call, error, gate);
   if (call.principal === null) gate.unknownCallers += 1;
+  call.failure = failure;
   let isFree = false;
   if (!call.settled && call.principal !== null && !countOnly) {
     const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: call.unsent };

@@ -6,8 +6,17 @@ import type { CollectedAnswer } from './collect-answer.ts';
 import type { Outbox, OutboxListener } from './outbox.ts';
 import type { Outcome } from './settle.ts';
 
+/** When an exchange passed its marks, on the `performance.now()` clock; 0: not yet. */
+export interface UpstreamMarks {
+  /** The request began to go out. */
+  readonly sentAtMs: number;
+  readonly headAtMs: number;
+  /** The last bytes that came so far. */
+  readonly lastByteAtMs: number;
+}
+
 /** The upstream side of a relay: an HTTP exchange or the demo. */
-export interface UpstreamTap {
+export interface UpstreamTap extends UpstreamMarks {
   pause(): void;
   resume(): void;
   abort(): void;

@@ -11,6 +11,7 @@ import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallDraft } from '../store/ledger-port.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
+import { buildReason } from './build-reason.ts';
 import type { Call } from './call.ts';
 import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -89,7 +90,8 @@ export async function settle(
     } catch (cause) {
       if (cause instanceof CallFailure) {
         call.content?.ended(cause.status(call.protocol), cause.kind);
-        await recordUnpaid(record, cause, gate);
+        call.failure = cause;
+        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, gate);
       }
       throw cause;
     }
@@ -230,6 +232,7 @@ function buildRecord(
     stream: draft.stream,
     status: outcome.status,
     error: told.error,
+    reason: reasonOf(call, outcome, told.error),
     finish_reason: told.finish_reason,
     usage: charge.usage,
     usage_source: replayed === null ? charge.source : 'cache',
@@ -240,6 +243,13 @@ function buildRecord(
     duration_ms: Math.round(performance.now() - call.startMs),
     attempts: call.attempts,
   };
+}
+
+/** Of an answer that is given out again, whose first call was cut, too. */
+function reasonOf(call: Call, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
+  if (error === null) return null;
+  const begun = status === 200 && (facts !== null || !call.attempted);
+  return buildReason(call, error as FailureKind, begun);
 }
 
 function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: CallDraft): ToldAnswer {

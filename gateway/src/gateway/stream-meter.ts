@@ -2,11 +2,21 @@
  * Owns keeping a stream within what is held for it: asks for the next slice before the last one is used up, holds back what
  * nothing covers, and tells how far the stream has come. Sends nothing itself.
  */
+import { reasonOfRefusal } from '../admission/refusal-reason.ts';
 import type { HoldSlice } from '../billing/reserve.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { StreamObserver } from '../protocols/protocol.ts';
+import type { LimitRefusal } from '../store/limits-port.ts';
 import type { CallMoney } from './call-money.ts';
+
+/** `refusal`: which budget or balance had no room; null: all had. */
+interface ExtensionAnswer {
+  readonly granted: boolean;
+  readonly refusal: LimitRefusal | null;
+}
+
+const GRANTED: ExtensionAnswer = { granted: true, refusal: null };
 
 export interface MeterParts {
   readonly money: CallMoney;
@@ -64,9 +74,9 @@ export class StreamMeter {
     this.#asking = true;
     const wider = money.dueSlice(produced + Math.ceil(produced * this.#aheadShare)) ?? slice;
     const answered = this.#extend(wider, slice).then(
-      (granted) => {
+      (answer) => {
         this.#asking = false;
-        this.#goOn(granted);
+        this.#goOn(answer);
       },
       (cause: unknown) =>
         onRefused(new CallFailure('store_away', 'the call could not be paid for further; try again', { cause })),
@@ -78,18 +88,19 @@ export class StreamMeter {
   }
 
   /** A burst is covered at once, or else slice by slice as far as it goes. */
-  async #extend(wider: HoldSlice, slice: HoldSlice): Promise<boolean> {
+  async #extend(wider: HoldSlice, slice: HoldSlice): Promise<ExtensionAnswer> {
     const { money } = this.#parts;
-    return (await money.extend(wider)) || (wider.amount > slice.amount && (await money.extend(slice)));
+    const granted = (await money.extend(wider)) || (wider.amount > slice.amount && (await money.extend(slice)));
+    return granted ? GRANTED : { granted, refusal: await money.explainRefusal(slice) };
   }
 
   /** More may have come while the slice was asked for. */
-  #goOn(granted: boolean): void {
+  #goOn({ granted, refusal }: ExtensionAnswer): void {
     const { money, observer, tokensIn, onGranted, onRefused } = this.#parts;
     const produced = tokensIn(observer.facts().outputBytes);
     if (produced <= money.allowedTokens) onGranted();
     else if (granted) this.#ask(produced);
-    else onRefused(outOfMoney());
+    else onRefused(outOfMoney(refusal));
   }
 
   #checkpoint(produced: number, usageSoFar: Usage | null): void {
@@ -103,9 +114,10 @@ export class StreamMeter {
   }
 }
 
-function outOfMoney(): CallFailure {
+function outOfMoney(refusal: LimitRefusal | null): CallFailure {
   return new CallFailure(
     'quota_exceeded',
     'insufficient quota: the balance or the budget of this API key does not cover more of this answer; it ends here',
+    refusal === null ? {} : { reason: { ...reasonOfRefusal(refusal, Date.now()), kind: 'money_ran_out' } },
   );
 }

@@ -1,6 +1,7 @@
 /** Owns what an upstream's failure means for the call: transport fault, status, or an error in its stream. Contract, 5. */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
+import type { ReasonUpstream } from '../errors/reason.ts';
 import type { UpstreamError } from '../protocols/codec.ts';
 import { type Overflow, readOverflow } from '../protocols/overflow-words.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../upstream/failure.ts';
@@ -25,8 +26,10 @@ const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind
 /** A fault below the protocol. */
 export function failureOfTransport(failure: UpstreamFailure): CallFailure {
   const [kind, message] = TRANSPORT[failure.kind];
-  const isOurs = failure.kind === 'no_descriptor';
-  return new CallFailure(kind, message, { cause: failure.message, ...(isOurs ? { retryAfterSeconds: 1 } : {}) });
+  const cause = failure.message;
+  if (failure.kind === 'no_descriptor') return new CallFailure(kind, message, { cause, retryAfterSeconds: 1 });
+  if (kind === 'gateway_fault') return new CallFailure(kind, message, { cause });
+  return new CallFailure(kind, message, { cause, upstream: { status: null, type: failure.kind, message: cause } });
 }
 
 /** Upstream's credential and bill are the operator's: a caller cannot mend them. */
@@ -36,29 +39,37 @@ const RETRY_AFTER_SECONDS_MAX = 60;
 const RETRY_AFTER_SECONDS_DEFAULT = 5;
 
 /** An HTTP status other than 200; `words` are upstream's, already scrubbed. */
-export function failureOfStatus(status: number, retryAfter: string | null, words: string): CallFailure {
+export function failureOfStatus(
+  status: number,
+  retryAfter: string | null,
+  words: string,
+  upstream: ReasonUpstream = { status, type: null, message: words },
+): CallFailure {
   const cause = `HTTP ${status}: ${words}`;
-  if (CALLERS_CONTENT.has(status)) return new CallFailure('upstream_rejected', words, { status, cause });
+  if (CALLERS_CONTENT.has(status)) return new CallFailure('upstream_rejected', words, { status, cause, upstream });
   if (status === 429) {
     const retryAfterSeconds = readRetryAfter(retryAfter);
     return new CallFailure('upstream_rate_limited', 'the model provider limits the rate of calls; try again later', {
       cause,
       retryAfterSeconds,
+      upstream,
     });
   }
-  if (OUR_ACCOUNT.has(status)) return refusedUs(status, cause);
+  if (OUR_ACCOUNT.has(status)) return refusedUs(status, cause, upstream);
   if (status === 408 || status === 504) {
-    return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause });
+    return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause, upstream });
   }
-  if (status === 529) return new CallFailure('upstream_overloaded', 'the model provider is overloaded', { cause });
-  return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause });
+  if (status === 529) {
+    return new CallFailure('upstream_overloaded', 'the model provider is overloaded', { cause, upstream });
+  }
+  return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause, upstream });
 }
 
-function refusedUs(status: number, cause: string): CallFailure {
+function refusedUs(status: number, cause: string, upstream: ReasonUpstream): CallFailure {
   return new CallFailure(
     'upstream_refused_us',
     `the model provider refused this gateway's own account (HTTP ${status}); its operator must mend that`,
-    { cause },
+    { cause, upstream },
   );
 }
 
@@ -79,16 +90,17 @@ export function failureOfTranslatedError(
   words: string,
 ): CallFailure {
   const cause = `HTTP ${status}: ${words}`;
+  const upstream = { status, type: error.code, message: words };
   if (blamesCaller(status)) {
     const { condition } = error;
     if (condition === 'context_overflow' || condition === 'output_over_context') {
-      return failureOfOverflow({ ...error, condition }, cause);
+      return failureOfOverflow({ ...error, condition }, cause, upstream);
     }
-    if (status === 400 && ABOUT_OUR_ACCOUNT.test(error.message)) return refusedUs(status, cause);
+    if (status === 400 && ABOUT_OUR_ACCOUNT.test(error.message)) return refusedUs(status, cause, upstream);
   }
-  if (status === 503 && ABOUT_LOAD.test(error.message)) return failureOfStatus(529, retryAfter, words);
+  if (status === 503 && ABOUT_LOAD.test(error.message)) return failureOfStatus(529, retryAfter, words, upstream);
   const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
-  return failureOfStatus(status, retryAfter, shown);
+  return failureOfStatus(status, retryAfter, shown, upstream);
 }
 
 /** A status of a refusal that the caller could cause. */
@@ -97,26 +109,27 @@ function blamesCaller(status: number): boolean {
 }
 
 /** The vocabularies say it in their own words, which clients know; the message here is the log's. */
-function failureOfOverflow(overflow: Overflow, cause: string): CallFailure {
+function failureOfOverflow(overflow: Overflow, cause: string, upstream: ReasonUpstream): CallFailure {
   const { condition, promptTokens: prompt, outputTokens: output, tokensMax: max } = overflow;
   const message =
     condition === 'context_overflow'
       ? 'the prompt is longer than the context of the model'
       : 'the prompt and the answer that was asked for are longer together than the context of the model';
-  return new CallFailure(condition, message, { cause, param: 'messages', tokens: { prompt, output, max } });
+  return new CallFailure(condition, message, { cause, upstream, param: 'messages', tokens: { prompt, output, max } });
 }
 
 /** An error record in a stream, or an error body under a 200. */
 export function failureOfErrorWords(type: string, status: number | null, words: string): CallFailure {
+  const upstream = { status, type, message: words };
   const overflow = status === null || blamesCaller(status) ? readOverflow(words, type) : null;
-  if (overflow !== null) return failureOfOverflow(overflow, `${type}: ${words}`);
-  if (status !== null) return failureOfStatus(status, null, words);
-  if (type === 'overloaded_error') return failureOfStatus(529, null, words);
-  if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words);
+  if (overflow !== null) return failureOfOverflow(overflow, `${type}: ${words}`, upstream);
+  if (status !== null) return failureOfStatus(status, null, words, upstream);
+  if (type === 'overloaded_error') return failureOfStatus(529, null, words, upstream);
+  if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words, upstream);
   if (type === 'nonsense')
     return new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${words}`);
-  if (type === 'timeout_error') return failureOfStatus(504, null, words);
-  return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type });
+  if (type === 'timeout_error') return failureOfStatus(504, null, words, upstream);
+  return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type, upstream });
 }
 
 /** A stream that ended in good order, as HTTP sees it, but before its protocol's own end. */

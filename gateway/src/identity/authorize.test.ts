@@ -33,6 +33,8 @@ function principal({ scopes, ips, models, workspaceModels }: Rights): Principal 
     holds: null,
     ranges: ips?.map(parseIpRange) ?? null,
     use: newKeyUse(),
+    keyModels: models ?? null,
+    workspaceModels: workspaceModels ?? null,
     keyAllows: compileModelPatterns(models ?? null),
     workspaceAllows: compileModelPatterns(workspaceModels ?? null),
     bodies: null,

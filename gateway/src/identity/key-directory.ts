@@ -134,6 +134,8 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
     holds: key.holds ?? account.holds,
     ranges: key.ips === null ? null : key.ips.map(parseIpRange),
     use,
+    keyModels: key.models,
+    workspaceModels: workspace.models,
     keyAllows: compileModelPatterns(key.models),
     workspaceAllows: compileModelPatterns(workspace.models),
     bodies: workspace.bodies,

@@ -22,6 +22,9 @@ export interface Principal {
   readonly ranges: readonly IpRange[] | null;
   /** Of the secret that it came by. */
   readonly use: KeyUse;
+  /** The patterns behind `keyAllows` and `workspaceAllows`; null: every model. */
+  readonly keyModels: readonly string[] | null;
+  readonly workspaceModels: readonly string[] | null;
   readonly keyAllows: ModelMatcher;
   readonly workspaceAllows: ModelMatcher;
   /** Of which calls the workspace keeps what was said; null: as the configuration says. */

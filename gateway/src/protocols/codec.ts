@@ -65,6 +65,8 @@ export interface UpstreamError {
   readonly condition: 'context_overflow' | 'output_over_context' | 'signature' | 'other';
   /** Upstream's words; empty: it gave none. Not scrubbed. */
   readonly message: string;
+  /** Upstream's code or type of the error, where it is a word. */
+  readonly code: string | null;
   /** Of the prompt, of the answer asked for, and the most there may be, where the words name them. */
   readonly promptTokens: number | null;
   readonly outputTokens: number | null;

@@ -83,6 +83,7 @@ describe.each(BOTH)('readError of %s', (_, read) => {
     expect(read(Buffer.from('<html><title>502 Bad Gateway</title></html>'))).toEqual({
       condition: 'other',
       message: '',
+      code: null,
       promptTokens: null,
       outputTokens: null,
       tokensMax: null,
@@ -93,6 +94,7 @@ describe.each(BOTH)('readError of %s', (_, read) => {
     expect(read(json({ error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } }))).toEqual({
       condition: 'context_overflow',
       message: 'prompt is too long: 210000 tokens > 200000 maximum',
+      code: null,
       promptTokens: 210000,
       outputTokens: null,
       tokensMax: 200000,

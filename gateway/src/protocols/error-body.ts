@@ -46,9 +46,9 @@ const ABOUT_SIGNATURES = [
 /** What an error's words and code mean to a caller. */
 export function describeError(message: string, code: string | null): UpstreamError {
   const overflow = readOverflow(message, code);
-  if (overflow !== null) return { message, ...overflow };
+  if (overflow !== null) return { message, code, ...overflow };
   const condition = ABOUT_SIGNATURES.some((pattern) => pattern.test(message)) ? 'signature' : 'other';
-  return { condition, message, promptTokens: null, outputTokens: null, tokensMax: null };
+  return { condition, message, code, promptTokens: null, outputTokens: null, tokensMax: null };
 }
 
 function parseJson(text: string): unknown {

@@ -93,6 +93,13 @@ export interface LimitClaim {
 
 export type RefusalKind = 'requests' | 'tokens' | 'concurrency' | 'budget' | 'balance';
 
+/** How a cap stood when it refused: whole numbers, or nano-USD of a budget (settled and held) and a balance (`cap`: what is left, `used`: 0). */
+export interface LimitUse {
+  readonly used: number | bigint;
+  readonly cap: number | bigint;
+  readonly needed: number | bigint;
+}
+
 /**
  * The cap that keeps the call out the longest. `retryAfterMs`: from when on it would no longer (of slots, which nobody can
  * foresee: when to ask again); null: waiting does not help, or (a budget's) only its next window does.
@@ -102,6 +109,7 @@ export interface LimitRefusal {
   readonly subject: Subject;
   /** The cap of requests, tokens or calls at once; null of money. */
   readonly limit: number | null;
+  readonly use: LimitUse;
   readonly retryAfterMs: number | null;
   /** Of a budget: the window and when it ends. */
   readonly window: BudgetWindow | null;
@@ -163,6 +171,8 @@ export interface LimitStore {
   peek(claim: LimitClaim, nowMs: number): LimitDecision | Promise<LimitDecision>;
   /** Takes more money for a running call, from each of its budgets and its balance, or nothing. */
   extend(callId: string, amount: NanoUsd, nowMs: number): boolean | Promise<boolean>;
+  /** Which budget or balance has the least room for so much more; null: all of them have enough, or the call holds nothing. */
+  explainExtension(callId: string, amount: NanoUsd): LimitRefusal | null | Promise<LimitRefusal | null>;
   /** Takes as much of the amount as all of them allow, in one step; answers how much. */
   extendUpTo(callId: string, amount: NanoUsd, nowMs: number): NanoUsd | Promise<NanoUsd>;
   /**

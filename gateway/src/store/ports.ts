@@ -1,4 +1,5 @@
 /** Owns the interfaces through which the domain keeps things, and the shapes it keeps. Knows no database. */
+import type { Reason } from '../errors/reason.ts';
 import type { Usage, UsageFlag, UsageSource } from '../generation/usage.ts';
 
 export type Scope = 'inference' | 'usage' | 'admin';
@@ -56,11 +57,24 @@ export interface StoredWorkspace {
   readonly createdAtMs: number;
 }
 
+/**
+ * One try at one upstream. Whole milliseconds. Records from before 2026-11-22 lack the marks (`start_ms` to `ttft_ms`), and the
+ * `duration_ms` of their streams ends where the answer began.
+ */
 export interface AttemptRecord {
   readonly provider: string;
   readonly model: string;
   readonly status: number | null;
   readonly error: string | null;
+  /** From the arrival of the call until the attempt began. */
+  readonly start_ms?: number;
+  /** From here on: since the attempt began. Until the request was sent; null: no connection was made. */
+  readonly connect_ms?: number | null;
+  /** Until the head of the answer came; null: it did not. */
+  readonly ttfb_ms?: number | null;
+  /** Until the first token of a stream came; null: none did, or the answer came in one piece. */
+  readonly ttft_ms?: number | null;
+  /** Until the last byte came, or the attempt was given up. */
   readonly duration_ms: number;
 }
 
@@ -82,6 +96,8 @@ export interface CallRecord {
   readonly stream: boolean;
   readonly status: number;
   readonly error: string | null;
+  /** Why it was refused, failed or was cut; null: it was answered whole, or its record is from before reasons were kept. */
+  readonly reason: Reason | null;
   readonly finish_reason: string | null;
   readonly usage: Usage;
   readonly usage_source: UsageSource;

@@ -48,6 +48,10 @@ type Phase = 'connect' | 'first_byte' | 'body' | 'over';
 export class Exchange implements ConnectionUser, Deadline {
   dueMs: number;
   slot = UNWATCHED;
+  /** On the `performance.now()` clock, 0: not yet. When the request began to go out, the head had come, and the last bytes came. */
+  sentAtMs = 0;
+  headAtMs = 0;
+  lastByteAtMs = 0;
   readonly #request: ExchangeRequest;
   readonly #limits: ExchangeLimits;
   readonly #listener: ExchangeListener;
@@ -90,7 +94,7 @@ export class Exchange implements ConnectionUser, Deadline {
   resume(): void {
     if (!this.#paused || this.#phase === 'over') return;
     this.#paused = false;
-    this.#touch(this.#limits.idleMs);
+    this.#touch(this.#limits.idleMs, performance.now());
     this.#connection?.socket.resume();
   }
 
@@ -133,9 +137,10 @@ export class Exchange implements ConnectionUser, Deadline {
   onBytes(bytes: Buffer): void {
     if (this.#phase === 'over') return;
     this.#anyByte = true;
+    this.lastByteAtMs = performance.now();
     if (this.#head === null) this.#readHead(bytes);
     else {
-      if (!this.#paused) this.#touch(this.#limits.idleMs);
+      if (!this.#paused) this.#touch(this.#limits.idleMs, this.lastByteAtMs);
       this.#readBody(bytes, 0);
     }
   }
@@ -156,7 +161,8 @@ export class Exchange implements ConnectionUser, Deadline {
     connection.user = this;
     this.#phase = 'first_byte';
     this.#interims = 0;
-    this.#touch(this.#limits.firstByteMs);
+    this.sentAtMs = performance.now();
+    this.#touch(this.#limits.firstByteMs, this.sentAtMs);
     this.#firstByteDueMs = this.dueMs;
     const { head, body, onSent } = this.#request;
     onSent?.();
@@ -186,8 +192,8 @@ export class Exchange implements ConnectionUser, Deadline {
     }
   }
 
-  #touch(limitMs: number): void {
-    this.dueMs = Math.min(this.#totalDueMs, performance.now() + limitMs);
+  #touch(limitMs: number, nowMs: number): void {
+    this.dueMs = Math.min(this.#totalDueMs, nowMs + limitMs);
   }
 
   /** Interim responses are skipped; all of them together must stay within the limit of the first byte. */
@@ -212,18 +218,19 @@ export class Exchange implements ConnectionUser, Deadline {
     if (end === -1) {
       this.#headBytes = all;
       if (this.#paused) return;
-      if (all.length > 0) this.#touch(this.#limits.idleMs);
+      if (all.length > 0) this.#touch(this.#limits.idleMs, this.lastByteAtMs);
       this.dueMs = all.length === 0 ? this.#firstByteDueMs : Math.min(this.dueMs, this.#firstByteDueMs);
       return;
     }
     this.#headBytes = null;
-    if (!this.#paused) this.#touch(this.#limits.idleMs);
+    if (!this.#paused) this.#touch(this.#limits.idleMs, this.lastByteAtMs);
     const head = parseResponseHead(text);
     if (typeof head === 'string') {
       this.#fail('malformed', head);
       return;
     }
     this.#head = head;
+    this.headAtMs = this.lastByteAtMs;
     this.#left = head.lengthBytes;
     if (head.framing === 'chunked') this.#chunked = new ChunkedBody();
     this.#phase = 'body';

@@ -35,7 +35,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'billing/money.ts': ['lib'],
   // A table of numbers that stands on nothing, so that a format can hold a request to its limits.
   'config/limits.ts': [],
-  'store/ports.ts': ['lib', 'generation'],
+  // A record says why its call failed.
+  'store/ports.ts': ['lib', 'generation', 'errors'],
   'store/ledger-port.ts': ['lib', 'generation', 'store/ports.ts', 'store/audit-port.ts'],
   'store/limits-port.ts': ['lib'],
   'store/idempotency-port.ts': [],

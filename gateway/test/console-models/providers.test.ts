@@ -59,7 +59,7 @@ describe('a provider entered in the console', () => {
     fake.script('their-model', { status: 500, json: { error: { message: 'no' } } });
     for (let index = 0; index < 6; index++) expect(await call(gateway, 'entered-model')).toBe(500);
     expect((await find('entered'))?.health).toMatchObject({ state: 'failing', calls: 7, errors: 6 });
-    const status = await askApi(gateway, null, 'GET', '/status');
+    const status = await admin.ask('GET', '/status');
     expect(status.json).toMatchObject({
       state: 'degraded',
       problems: ['The provider entered is failing.'],

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { register as registerCalls } from '../../src/cli/calls.ts';
+import type { Reason } from '../../src/errors/reason.ts';
+import type { AttemptRecord } from '../../src/store/ports.ts';
 
 const MAIN = join(import.meta.dir, '../../src/main.ts');
 const KEY = /tg_[0-9A-Za-z]{49}/;
@@ -62,7 +64,11 @@ export interface CallLine {
   readonly usage_flags?: readonly string[];
   readonly price_version: string | null;
   readonly cost_nano_usd: string | null;
-  readonly attempts: ReadonlyArray<{ readonly status: number | null; readonly error: string | null }>;
+  /** Only where the call failed, was refused or was cut. */
+  readonly reason?: Reason;
+  readonly ttfb_ms: number | null;
+  readonly duration_ms: number;
+  readonly attempts: readonly AttemptRecord[];
 }
 
 /** Starts a gateway on a free port. Throws with its output where it does not come up. */

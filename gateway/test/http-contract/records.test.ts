@@ -222,6 +222,87 @@ describe('the record of a call', () => {
   });
 });
 
+/** What each kind of failure of the rows is told as; the rest by name. */
+const REASONS: Readonly<Record<string, string>> = {
+  invalid_request: 'invalid_request',
+  encoding_unsupported: 'invalid_request',
+  body_too_large: 'invalid_request',
+  body_timeout: 'invalid_request',
+  over_capacity: 'ours',
+  model_unknown: 'model_not_allowed',
+  model_forbidden: 'model_not_allowed',
+  model_wrong_protocol: 'invalid_request',
+  address_forbidden: 'key_restricted',
+  scope_forbidden: 'key_restricted',
+  client_left: 'client_closed',
+  upstream_rejected: 'invalid_request',
+  upstream_refused_us: 'provider_credential',
+  upstream_failed: 'provider_error',
+  upstream_timeout: 'provider_error',
+  upstream_rate_limited: 'provider_error',
+  upstream_overloaded: 'provider_error',
+  upstream_nonsense: 'provider_error',
+};
+
+describe('the reason of a call that failed', () => {
+  test('is in the record of every one of them, and of no other', () => {
+    for (const { name, status, error } of rows) {
+      const kind = error === null ? undefined : status === 200 ? 'cut' : REASONS[error];
+      expect({ name, kind: named(name)[0]?.reason?.kind }).toEqual({ name, kind: kind as never });
+    }
+  });
+
+  test('names the policy that refused, and whose it is', () => {
+    for (const side of SIDES) {
+      const reasonOf = (name: string) => named(`${side} ${name}`)[0]?.reason;
+      const subject = (key: MadeKey) => ({ type: 'key' as const, id: key.id, name: 'a test' });
+      expect(reasonOf('not allowed')).toEqual({
+        kind: 'model_not_allowed',
+        subject: subject(keys.narrow),
+        rule: { id: `key:${keys.narrow.id}`, cap: 'models' },
+        allowed: ['tool'],
+        at_step: 'route',
+      });
+      expect(reasonOf('address')).toMatchObject({ subject: subject(keys.bound), rule: { cap: 'addresses' } });
+      expect(reasonOf('scope')).toMatchObject({ subject: subject(keys.scoped), rule: { cap: 'scopes' } });
+      expect(reasonOf('no messages')).toMatchObject({ param: 'messages', at_step: 'read' });
+    }
+  });
+
+  test('has what the provider said, and names it', () => {
+    for (const side of SIDES) {
+      for (const [name, status] of [
+        ['says-400', 400],
+        ['says-401', 401],
+        ['says-429, stream', 429],
+        ['says-503', 503],
+      ] as const) {
+        const reason = named(`${side} ${name}`)[0]?.reason;
+        expect({ name, reason }).toMatchObject({
+          name,
+          reason: {
+            target: { provider: side === 'chat' ? 'lab' : 'lab-messages' },
+            upstream: { status },
+            at_step: 'provider',
+          },
+        });
+        expect(reason?.upstream?.message?.length).toBeGreaterThan(0);
+        expect(reason?.upstream?.message?.length).toBeLessThanOrEqual(300);
+      }
+      expect(named(`${side} error-later, stream`)[0]?.reason).toMatchObject({ kind: 'cut', at_step: 'answer' });
+    }
+  });
+
+  test('of a stream that broke off, the attempt has the error too', () => {
+    for (const side of SIDES) {
+      const [cut] = named(`${side} no-end, stream`);
+      expect(cut?.attempts).toMatchObject([{ status: 200, error: 'upstream_truncated' }]);
+      const [left] = named(`${side} left in the stream`);
+      expect(left?.attempts).toMatchObject([{ status: 200, error: null }]);
+    }
+  });
+});
+
 describe('the replies of those calls', () => {
   test('name provider, model and attempts; the cost only in one piece', () => {
     for (const side of SIDES) {

@@ -185,6 +185,7 @@ for (const { side, host, words } of WAYS) {
       const { said, finish, input, output } = read(side, text);
       expect([said, finish]).toEqual(['tok '.repeat(SLICE_TOKENS + 1), side === 'chat' ? 'length' : 'max_tokens']);
       expect(record).toMatchObject({ error: 'quota_exceeded', status: 200, usage_source: 'partial', stream: false });
+      expect(record.reason).toMatchObject({ kind: 'money_ran_out', rule: { cap: 'balance' }, at_step: 'answer' });
       expect([record.usage.input, record.usage.output]).toEqual([input, output]);
       expect(output).toBe(SLICE_TOKENS + 1);
       expect(await moneyOf(gateway, customer)).toEqual({

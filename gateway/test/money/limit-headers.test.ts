@@ -138,13 +138,47 @@ for (const side of SIDES) {
         error: 'quota_exceeded',
         usage_source: 'void',
         cost_nano_usd: '0',
+        reason: {
+          kind: 'balance_empty',
+          subject: { type: 'account', id: customer.account },
+          rule: { id: `account:${customer.account}`, cap: 'balance' },
+          limit: '1000',
+          at_step: 'limits',
+        },
         attempts: [],
       });
+      expect(BigInt(record?.reason?.needed ?? 0)).toBeGreaterThan(1_000n);
       await topUp(pair.gateway, customer, 1_000_000n);
       expect((await ask(side, customer)).status).toBe(200);
     });
   });
 }
+
+test.each([
+  ['requests', { rpm: 1 }, 1, { cap: 'requests_per_minute' }, { used: 1, limit: 1, needed: 1 }],
+  ['tokens', { tpm: 1 }, 0, { cap: 'tokens_per_minute' }, { used: 0, limit: 1 }],
+  [
+    'a budget',
+    { budget_usd: '0.000001', budget_window: 'day' },
+    0,
+    { cap: 'budget', window: 'day' },
+    { used: '0', limit: '1000' },
+  ],
+] as const)(
+  'the record of a call that %s refused says which rule, whose, and how it stood',
+  async (_, key, passing, rule, amounts) => {
+    const customer = await newCustomer(pair.gateway, { key });
+    for (let call = 0; call < passing; call++) expect((await ask('chat', customer)).status).toBe(200);
+    expect((await ask('chat', customer)).status).toBe(429);
+    const [record] = await pair.gateway.calls('--key', customer.keyId);
+    expect(record?.reason).toMatchObject({
+      subject: { type: 'key', id: customer.keyId, name: 'a test' },
+      rule: { id: `key:${customer.keyId}`, ...rule },
+      ...amounts,
+      at_step: 'limits',
+    });
+  },
+);
 
 test('GET /v1/key tells what is used and what is left', async () => {
   const own = async ({ key }: { readonly key: string }) =>

@@ -123,6 +123,14 @@ for (const { side, host, words } of PATHS) {
       expect(wordsIn(text)).toBe(SLICE_TOKENS);
       // The first word that nothing covered was read, and no other; half a slice was left to pay it from.
       expect(record.usage.output).toBe(SLICE_TOKENS + 1);
+      expect(record.reason).toMatchObject({
+        kind: 'money_ran_out',
+        subject: { type: 'account', id: customer.account },
+        rule: { cap: 'balance' },
+        limit: String(SLICE / 2n),
+        needed: String(SLICE),
+        at_step: 'answer',
+      });
       expect(money).toEqual({ available: balance - costOf(record), held: 0n, charged: costOf(record), absorbed: 0n });
     });
 
@@ -192,8 +200,14 @@ for (const { side, host, words } of PATHS) {
       call.say(1_200);
       const text = await client.end();
       await call.left;
-      const { money } = await expectStopped(customer, client.requestId, side, text);
+      const { money, record } = await expectStopped(customer, client.requestId, side, text);
       expect(money.charged).toBeLessThanOrEqual(firstHold(host));
+      expect(record.reason).toMatchObject({
+        kind: 'money_ran_out',
+        subject: { type: 'key', id: customer.keyId, name: 'a test' },
+        rule: { id: `key:${customer.keyId}`, cap: 'budget' },
+        limit: '0',
+      });
     });
   });
 }

@@ -8,8 +8,9 @@ import { useAccount, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { useNavigate, usePathNames } from '../../route/route.ts';
 import { When } from '../../ui/amounts.tsx';
-import { Badge, statusTone } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CallStatus } from '../../ui/call-status.tsx';
 import type { Column } from '../../ui/column.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Panel, Section } from '../../ui/page.tsx';
@@ -27,8 +28,8 @@ const ERROR_COLUMNS: readonly Column<KeyPage['errors'][number]>[] = [
   {
     id: 'status',
     head: 'Status',
-    width: 80,
-    cell: ({ status }) => <Badge tone={statusTone(status)}>{status}</Badge>,
+    width: 88,
+    cell: ({ status, error }) => <CallStatus status={status} error={error} />,
   },
   { id: 'error', head: 'Error', cell: ({ error }) => error ?? '' },
   { id: 'model', head: 'Model', wideOnly: true, cell: ({ model }) => <code>{model ?? ''}</code> },

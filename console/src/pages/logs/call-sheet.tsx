@@ -2,7 +2,7 @@
 import { useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { useZone } from '../../lib/zone.ts';
-import { Badge, statusTone } from '../../ui/badge.tsx';
+import { CallStatus } from '../../ui/call-status.tsx';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Sheet } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -23,7 +23,7 @@ export function CallSheet({ request, onClose }: { readonly request: string; read
       title={data === undefined ? 'Call' : callTitle(data.call, zone)}
       lead={
         <span className="flex min-w-0 items-center gap-1.5">
-          {data !== undefined && <Badge tone={statusTone(data.call.status)}>{data.call.status}</Badge>}
+          {data !== undefined && <CallStatus status={data.call.status} error={data.call.error} />}
           <code className="min-w-0 truncate">{request}</code>
           <CopyIcon text={request} what="request id" />
         </span>
@@ -40,7 +40,7 @@ export function CallSheet({ request, onClose }: { readonly request: string; read
       )}
       {data !== undefined && (
         <div className="flex flex-col gap-6">
-          <CallSummary call={data.call} />
+          <CallSummary call={data.call} explanation={data.explanation} />
           <Section title="Attempts">
             <Waterfall call={data.call} />
           </Section>

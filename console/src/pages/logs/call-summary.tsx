@@ -3,10 +3,13 @@
 import type { ReactNode } from 'react';
 import { duration } from '../../lib/numbers.ts';
 import { useAccount } from '../../lib/session.ts';
+import { readSearch } from '../../route/address.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime, Money } from '../../ui/amounts.tsx';
+import { buttonClasses } from '../../ui/button.tsx';
+import type { CallDetail } from './call-cost.tsx';
 import type { CallView } from './call-list.ts';
-import { describeCrash } from './waterfall-layout.ts';
+import { describeCrash, layOutAttempts } from './waterfall-layout.ts';
 
 const SOURCE_WORDS: Readonly<Record<string, string>> = {
   upstream: 'counted by the provider',
@@ -24,16 +27,19 @@ const FLAG_WORDS: Readonly<Record<NonNullable<CallView['usage_flags']>[number], 
   far_output: 'the output is far from our own estimate',
 };
 
-export function CallSummary({ call }: { readonly call: CallView }) {
+interface CallSummaryProps {
+  readonly call: CallView;
+  readonly explanation: CallDetail['explanation'];
+}
+
+export function CallSummary({ call, explanation }: CallSummaryProps) {
   const account = useAccount();
   const hasTimes = describeCrash(call) === null;
+  const { firstTokenMs, isMarked } = layOutAttempts(call);
+  const isFirstToken = isMarked && firstTokenMs !== null;
   return (
     <div className="flex flex-col gap-4">
-      {call.error !== null && (
-        <p className="rounded-md border border-red/35 bg-red-soft px-3 py-2">
-          Ended with status {call.status}: <code>{call.error}</code>
-        </p>
-      )}
+      {call.error !== null && <FailureNote call={call} explanation={explanation} />}
       {call.usage_flags !== undefined && (
         <p className="rounded-md border border-amber/35 bg-amber-soft px-3 py-2">
           What the provider counted is odd: {call.usage_flags.map((flag) => FLAG_WORDS[flag]).join('; ')}. It counts as
@@ -48,8 +54,14 @@ export function CallSummary({ call }: { readonly call: CallView }) {
           <ExactTime at={call.at} />
         </Fact>
         <Fact name="Duration">{hasTimes ? duration(call.duration_ms) : 'not known'}</Fact>
-        <Fact name="First byte">
-          {call.ttfb_ms !== null ? duration(call.ttfb_ms) : hasTimes ? 'none went out' : 'not known'}
+        <Fact name={isFirstToken ? 'First token' : 'First byte'}>
+          {isFirstToken
+            ? duration(firstTokenMs)
+            : call.ttfb_ms !== null
+              ? duration(call.ttfb_ms)
+              : hasTimes
+                ? 'No response sent'
+                : 'not known'}
         </Fact>
         <Fact name="Model">{call.model ?? 'none'}</Fact>
         <Fact name="Answered by">
@@ -72,6 +84,30 @@ export function CallSummary({ call }: { readonly call: CallView }) {
         <Fact name="Tokens were">{SOURCE_WORDS[call.usage_source] ?? call.usage_source}</Fact>
       </dl>
     </div>
+  );
+}
+
+/** Why it failed, and the page that mends it; of older records, which have no reason, the error's code. */
+function FailureNote({ call, explanation }: CallSummaryProps) {
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-md border border-red/35 bg-red-soft px-3 py-2">
+      <div className="min-w-0 flex-1 basis-60">
+        <p className="break-words font-medium">{explanation?.sentence ?? `The request failed: ${call.error}`}</p>
+        <p className="text-sm text-ink-2">
+          Status {call.status}, error <code>{call.error}</code>
+        </p>
+      </div>
+      {explanation?.remedy != null && <RemedyLink remedy={explanation.remedy} />}
+    </div>
+  );
+}
+
+function RemedyLink({ remedy }: { readonly remedy: NonNullable<NonNullable<CallDetail['explanation']>['remedy']> }) {
+  const { pathname, search } = new URL(remedy.page, location.origin);
+  return (
+    <Link to={pathname} search={readSearch(search)} className={buttonClasses()}>
+      {remedy.label}
+    </Link>
   );
 }
 

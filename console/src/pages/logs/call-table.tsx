@@ -4,8 +4,8 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { counted, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 import { exactTime } from '../../lib/zone.ts';
 import { Money, When } from '../../ui/amounts.tsx';
-import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CallStatus } from '../../ui/call-status.tsx';
 import type { Column } from '../../ui/column.ts';
 import { CopyIcon } from '../../ui/copy-button.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -13,7 +13,7 @@ import type { CallView } from './call-list.ts';
 
 const COLUMNS: readonly Column<CallView>[] = [
   { id: 'at', head: 'Time', width: 108, cell: ({ at }) => <When at={at} /> },
-  { id: 'status', head: 'Status', width: 76, cell: (call) => <Status call={call} /> },
+  { id: 'status', head: 'Status', width: 84, cell: (call) => <Status call={call} /> },
   {
     id: 'model',
     head: 'Model',
@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<CallView>[] = [
 function Status({ call }: { readonly call: CallView }) {
   return (
     <span title={call.error ?? undefined}>
-      <Badge tone={statusTone(call.status)}>{call.status === 499 ? '499 left' : call.status}</Badge>
+      <CallStatus status={call.status} error={call.error} />
     </span>
   );
 }

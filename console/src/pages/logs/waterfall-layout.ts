@@ -1,23 +1,42 @@
-/** Owns where the bars of a call's waterfall are: attempts follow one another, within the time of the whole call. */
+/**
+ * Computes where the bars of a call's waterfall are, from the marks of its attempts: connect, wait, stream; the rest is the gateway's.
+ * Records without marks are drawn as far as they are known.
+ */
 import type { CallView } from './call-list.ts';
+
+/** `unknown`: after the first byte of a record without marks, which does not say how long upstream sent. */
+export type Phase = 'connect' | 'wait' | 'stream' | 'unknown';
+
+export interface WaterfallSegment {
+  readonly phase: Phase;
+  readonly startMs: number;
+  readonly durationMs: number;
+}
 
 export interface WaterfallBar {
   readonly provider: string;
   readonly model: string;
   readonly status: number | null;
   readonly error: string | null;
-  readonly startMs: number;
   readonly durationMs: number;
+  /** One behind the other; none is empty. */
+  readonly segments: readonly WaterfallSegment[];
 }
 
 export interface Waterfall {
   readonly bars: readonly WaterfallBar[];
   readonly totalMs: number;
-  /** When the first byte of the answer went out; null: there was none. */
-  readonly firstByteMs: number | null;
-  /** What was spent outside of attempts: reading, limits, the ledger. */
+  /** Since the arrival of the call. Without marks: when the first byte came. Null: none did, or the answer came in one piece. */
+  readonly firstTokenMs: number | null;
+  readonly isMarked: boolean;
+  /** How long each phase took, over all attempts. */
+  readonly phases: Readonly<Record<Phase, number>>;
+  /** What was spent outside of attempts: reading, limits, the ledger, the last bytes to the client. */
   readonly gatewayMs: number;
 }
+
+type Times = Pick<CallView, 'attempts' | 'duration_ms' | 'ttfb_ms' | 'stream'>;
+type Attempt = CallView['attempts'][number];
 
 /** What is told instead of bars where the gateway died during the call, and its times with it; null: it did not. */
 export function describeCrash({ error, attempts }: Pick<CallView, 'error' | 'attempts'>): string | null {
@@ -28,16 +47,68 @@ export function describeCrash({ error, attempts }: Pick<CallView, 'error' | 'att
     : `The gateway died while ${attempt.provider} answered with ${attempt.model}: how long the call ran is not known.`;
 }
 
-/** Attempts are recorded without their beginnings: what the gateway did itself is put before the first one. */
-export function layOutAttempts(call: Pick<CallView, 'attempts' | 'duration_ms' | 'ttfb_ms'>): Waterfall {
-  const spentMs = call.attempts.reduce((sum, { duration_ms }) => sum + duration_ms, 0);
-  const totalMs = Math.max(call.duration_ms, spentMs);
-  const gatewayMs = totalMs - spentMs;
-  let startMs = gatewayMs;
-  const bars = call.attempts.map(({ provider, model, status, error, duration_ms: durationMs }): WaterfallBar => {
-    const bar = { provider, model, status, error, startMs, durationMs };
-    startMs += durationMs;
-    return bar;
+export function layOutAttempts(call: Times): Waterfall {
+  const isMarked = call.attempts.every(({ start_ms }) => start_ms !== undefined);
+  const bars = isMarked ? call.attempts.map(markedBar) : unmarkedBars(call);
+  const segments = bars.flatMap((bar) => bar.segments);
+  const spentMs = segments.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const lastEndMs = Math.max(0, ...segments.map(({ startMs, durationMs }) => startMs + durationMs));
+  // Marks are rounded each for itself.
+  const totalMs = Math.max(call.duration_ms, lastEndMs);
+  const phaseMs = (phase: Phase) =>
+    segments.reduce((sum, segment) => sum + (segment.phase === phase ? segment.durationMs : 0), 0);
+  const phases = {
+    connect: phaseMs('connect'),
+    wait: phaseMs('wait'),
+    stream: phaseMs('stream'),
+    unknown: phaseMs('unknown'),
+  };
+  const firstTokenMs = isMarked ? firstTokenOf(call.attempts) : call.stream ? call.ttfb_ms : null;
+  return { bars, totalMs, firstTokenMs, isMarked, phases, gatewayMs: Math.max(0, totalMs - spentMs) };
+}
+
+function firstTokenOf(attempts: readonly Attempt[]): number | null {
+  const { start_ms = 0, ttft_ms = null } = attempts.at(-1) ?? {};
+  return ttft_ms === null ? null : start_ms + ttft_ms;
+}
+
+function markedBar(attempt: Attempt): WaterfallBar {
+  const { start_ms = 0, connect_ms = null, ttfb_ms = null, ttft_ms = null, duration_ms } = attempt;
+  const sentMs = Math.min(connect_ms ?? duration_ms, duration_ms);
+  const answeredMs = Math.min(Math.max(ttft_ms ?? ttfb_ms ?? duration_ms, sentMs), duration_ms);
+  const marks = [
+    ['connect', 0, sentMs],
+    ['wait', sentMs, answeredMs],
+    ['stream', answeredMs, duration_ms],
+  ] as const;
+  const segments = marks.flatMap(([phase, fromMs, toMs]) => segment(phase, start_ms + fromMs, toMs - fromMs));
+  return barOf(attempt, segments, duration_ms);
+}
+
+/**
+ * Older records say of a stream how long its attempt took until the answer began, and when that was; of an answer in one piece
+ * only how long the attempt took: what the gateway did itself is put before it.
+ */
+function unmarkedBars({ attempts, duration_ms: durationMs, ttfb_ms: ttfbMs, stream }: Times): readonly WaterfallBar[] {
+  const spentMs = attempts.reduce((sum, attempt) => sum + attempt.duration_ms, 0);
+  const begunMs = stream && attempts.at(-1)?.status === 200 ? ttfbMs : null;
+  let startMs = Math.max(0, (begunMs ?? durationMs) - spentMs);
+  return attempts.map((attempt, at) => {
+    const segments = segment('wait', startMs, attempt.duration_ms);
+    startMs += attempt.duration_ms;
+    const restMs = at === attempts.length - 1 && begunMs !== null ? durationMs - startMs : 0;
+    return barOf(attempt, [...segments, ...segment('unknown', startMs, restMs)], attempt.duration_ms);
   });
-  return { bars, totalMs, firstByteMs: call.ttfb_ms, gatewayMs };
+}
+
+function segment(phase: Phase, startMs: number, durationMs: number): readonly WaterfallSegment[] {
+  return durationMs > 0 ? [{ phase, startMs, durationMs }] : [];
+}
+
+function barOf(
+  { provider, model, status, error }: Attempt,
+  segments: readonly WaterfallSegment[],
+  durationMs: number,
+): WaterfallBar {
+  return { provider, model, status, error, segments, durationMs };
 }

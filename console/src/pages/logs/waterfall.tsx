@@ -1,68 +1,130 @@
-/** Owns the drawing of a call's attempts one behind the other, and the same in words. */
+/** Draws where the time of a call went: its attempts one below the other, with connect, wait and stream, and the same in words. */
 import { duration } from '../../lib/numbers.ts';
 import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
 import type { CallView } from './call-list.ts';
-import { describeCrash, layOutAttempts, type WaterfallBar } from './waterfall-layout.ts';
+import {
+  describeCrash,
+  layOutAttempts,
+  type Phase,
+  type Waterfall as Times,
+  type WaterfallBar,
+} from './waterfall-layout.ts';
 
 const WIDTH = 1_000;
 const BAR_MIN = 3;
 
+const PHASES: readonly (readonly [phase: Phase, word: string, streamWord: string])[] = [
+  ['connect', 'Connect', 'Connect'],
+  ['wait', 'Wait for the answer', 'Wait for the first token'],
+  ['stream', 'Receive', 'Stream'],
+  ['unknown', 'After the first byte', 'After the first byte'],
+];
+const FILLS: Readonly<Record<Phase, { readonly fill: string; readonly opacity: number }>> = {
+  connect: { fill: 'var(--ink-3)', opacity: 1 },
+  wait: { fill: 'var(--chart-1)', opacity: 0.4 },
+  stream: { fill: 'var(--chart-1)', opacity: 1 },
+  unknown: { fill: 'var(--ink-3)', opacity: 0.4 },
+};
+const FAILED = 'var(--red)';
+
 export function Waterfall({ call }: { readonly call: CallView }) {
   const crash = describeCrash(call);
   if (crash !== null) return <p className="text-ink-2">{crash}</p>;
-  const { bars, totalMs, firstByteMs, gatewayMs } = layOutAttempts(call);
+  const times = layOutAttempts(call);
+  const { bars, totalMs } = times;
   if (bars.length === 0) {
-    return <p className="text-ink-2">No provider was asked: the call ended here after {duration(totalMs)}.</p>;
+    return <p className="text-ink-2">Not sent to a provider: the request ended here after {duration(totalMs)}.</p>;
   }
-  const place = (ms: number) => (totalMs === 0 ? 0 : (ms / totalMs) * WIDTH);
   return (
     <Panel className="divide-y divide-line">
       {bars.map((bar, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its place
         <div key={at} className="grid grid-cols-1 items-center gap-x-4 gap-y-1 px-3 py-2 sm:grid-cols-[200px_1fr_72px]">
           <AttemptWords bar={bar} />
-          <svg
-            viewBox={`0 0 ${WIDTH} 20`}
-            preserveAspectRatio="none"
-            className="h-5 w-full rounded-sm bg-sunken"
-            aria-hidden="true"
-          >
-            <rect
-              x={Math.min(place(bar.startMs), WIDTH - BAR_MIN)}
-              y={5}
-              width={Math.max(BAR_MIN, place(bar.durationMs))}
-              height={10}
-              fill={bar.error === null ? 'var(--chart-1)' : 'var(--red)'}
-            />
-            {firstByteMs !== null && at === bars.length - 1 && (
-              <line
-                x1={place(firstByteMs)}
-                x2={place(firstByteMs)}
-                y1={0}
-                y2={20}
-                stroke="var(--ink)"
-                strokeWidth={1.5}
-                vectorEffect="non-scaling-stroke"
-              />
-            )}
-          </svg>
+          <BarDrawing bar={bar} totalMs={totalMs} />
           <span className="figures sm:text-right">{duration(bar.durationMs)}</span>
         </div>
       ))}
-      <p className="figures px-3 py-2 text-sm text-ink-2">
-        {duration(totalMs)} in all, {duration(gatewayMs)} of it in the gateway
-        {firstByteMs !== null && `; the line marks the first byte, after ${duration(firstByteMs)}`}.
-      </p>
+      <Breakdown call={call} times={times} />
     </Panel>
   );
 }
 
+function BarDrawing({ bar, totalMs }: { readonly bar: WaterfallBar; readonly totalMs: number }) {
+  const place = (ms: number) => (totalMs === 0 ? 0 : (ms / totalMs) * WIDTH);
+  return (
+    <svg
+      viewBox={`0 0 ${WIDTH} 20`}
+      preserveAspectRatio="none"
+      className="h-5 w-full rounded-sm bg-sunken"
+      aria-hidden="true"
+    >
+      {bar.segments.map(({ phase, startMs, durationMs }) => (
+        <rect
+          key={phase}
+          x={Math.min(place(startMs), WIDTH - BAR_MIN)}
+          y={5}
+          width={Math.max(BAR_MIN, place(durationMs))}
+          height={10}
+          fill={bar.error === null || phase === 'connect' ? FILLS[phase].fill : FAILED}
+          opacity={FILLS[phase].opacity}
+        />
+      ))}
+    </svg>
+  );
+}
+
+/** The phases in words, with their colors; what they leave of the whole is the gateway's. */
+function Breakdown({ call, times }: { readonly call: CallView; readonly times: Times }) {
+  const { phases, totalMs, gatewayMs, isMarked } = times;
+  const rate = tokenRate(call, phases.stream);
+  return (
+    <div className="figures flex flex-col gap-1 px-3 py-2 text-sm text-ink-2">
+      <ul className="flex flex-wrap gap-x-4 gap-y-1">
+        {PHASES.filter(([phase]) => phases[phase] > 0).map(([phase, word, streamWord]) => (
+          <li key={phase} className="flex items-center gap-1.5">
+            <Swatch phase={phase} />
+            {call.stream ? streamWord : word} {duration(phases[phase])}
+          </li>
+        ))}
+        <li className="flex items-center gap-1.5">
+          <span aria-hidden="true" className="size-2.5 rounded-xs border border-line bg-sunken" />
+          Gateway {duration(gatewayMs)}
+        </li>
+        <li className="font-medium text-ink">Total {duration(totalMs)}</li>
+        {rate !== null && <li>{rate} tokens/s</li>}
+      </ul>
+      {!isMarked && (
+        <p>
+          This record is older than the marks for the first token and the last byte
+          {phases.unknown > 0
+            ? ': the time after the first byte is the provider’s stream and the gateway’s work together.'
+            : ': the gateway’s time is drawn before the attempts.'}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Swatch({ phase }: { readonly phase: Phase }) {
+  const { fill, opacity } = FILLS[phase];
+  return <span aria-hidden="true" className="size-2.5 rounded-xs" style={{ background: fill, opacity }} />;
+}
+
+/** Output tokens per second from the first token on; null where that is not known, or too short to say. */
+function tokenRate({ stream, usage }: CallView, streamMs: number): string | null {
+  if (!stream || usage.output < 2 || streamMs < 50) return null;
+  const rate = ((usage.output - 1) / streamMs) * 1_000;
+  return rate < 10 ? rate.toFixed(1) : String(Math.round(rate));
+}
+
 function AttemptWords({ bar }: { readonly bar: WaterfallBar }) {
+  const tone = bar.status === null || bar.error !== null ? 'bad' : statusTone(bar.status);
   return (
     <div className="min-w-0">
       <p className="flex items-center gap-2">
-        <Badge tone={bar.status === null ? 'bad' : statusTone(bar.status)}>{bar.status ?? 'no answer'}</Badge>
+        <Badge tone={tone}>{bar.status ?? 'no answer'}</Badge>
         <span className="truncate font-medium">{bar.provider}</span>
       </p>
       <p className="truncate text-sm text-ink-2" title={bar.error ?? bar.model}>

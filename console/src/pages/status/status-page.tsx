@@ -8,8 +8,8 @@ import { useFilters } from '../../lib/search.ts';
 import { Link } from '../../route/link.tsx';
 import { Mark } from '../../shell/navigation.tsx';
 import { ExactTime, When } from '../../ui/amounts.tsx';
-import { Badge, statusTone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CallStatus } from '../../ui/call-status.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CONTROL } from '../../ui/field.tsx';
 import { Page, Panel, Section } from '../../ui/page.tsx';
@@ -131,8 +131,8 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
   return (
     <Panel className="flex flex-col gap-1.5 px-4 py-3">
       <p className="flex flex-wrap items-center gap-2">
-        <Badge tone={statusTone(call.status)}>{call.status}</Badge>
-        <span className="font-medium">{call.status < 400 ? 'It was answered' : (call.error ?? 'It was refused')}</span>
+        <CallStatus status={call.status} error={call.error} />
+        <span className="font-medium">{outcomeWords(call)}</span>
         <span className="text-ink-2">
           <When at={call.at} />
         </span>
@@ -154,6 +154,12 @@ function Outcome({ call }: { readonly call: NonNullable<Status['call']> }) {
       )}
     </Panel>
   );
+}
+
+/** A stream that broke off has status 200 and an error. */
+function outcomeWords({ status, error }: NonNullable<Status['call']>): string {
+  if (status < 400) return error === null ? 'It was answered' : `The answer was cut: ${error}`;
+  return error ?? 'It was refused';
 }
 
 function Providers({ providers }: { readonly providers: Status['providers'] }) {

@@ -1,5 +1,6 @@
 /** Owns the routes about single calls: the list, its live tail and file, and one call whole. */
 import { z } from 'zod';
+import { REASON_CAPS, REASON_KINDS, REASON_STEPS, REASON_SUBJECTS } from '../../errors/reason.ts';
 import { cursor, filterLabels, id, nanoUsd, type RouteTable, time, without } from './row.ts';
 
 const usage = z.object({
@@ -41,7 +42,40 @@ const attempt = z.object({
   model: z.string(),
   status: z.int().nullable(),
   error: z.string().nullable(),
+  /** From the arrival of the call until the attempt began. Absent with the other marks: the record is older than they are. */
+  start_ms: z.number().optional(),
+  /** Since the attempt began: until the request was sent, the head of the answer came, the first token of a stream came. */
+  connect_ms: z.number().nullable().optional(),
+  ttfb_ms: z.number().nullable().optional(),
+  ttft_ms: z.number().nullable().optional(),
   duration_ms: z.number(),
+});
+const amount = z.union([z.int(), nanoUsd]);
+
+/** Why a call was refused, failed or was cut. Members only where they apply, and where the reader has the right to them. */
+const reason = z.object({
+  kind: z.enum(REASON_KINDS),
+  subject: z.object({ type: z.enum(REASON_SUBJECTS), id: z.string(), name: z.string() }).optional(),
+  rule: z
+    .object({
+      id: z.string(),
+      cap: z.enum(REASON_CAPS),
+      window: z.enum(['day', 'week', 'month', 'total']).optional(),
+    })
+    .optional(),
+  /** Counts; of budgets and balances nano-USD. Of a balance `limit` is what was left. */
+  used: amount.optional(),
+  limit: amount.optional(),
+  needed: amount.optional(),
+  resets_at: time.optional(),
+  allowed: z.array(z.string()).readonly().optional(),
+  param: z.string().optional(),
+  message: z.string().optional(),
+  target: z.object({ provider: z.string(), model: z.string() }).optional(),
+  upstream: z
+    .object({ status: z.int().nullable(), type: z.string().nullable(), message: z.string().nullable() })
+    .optional(),
+  at_step: z.enum(REASON_STEPS),
 });
 
 /** As published for `tollgate calls --json`. */
@@ -61,6 +95,8 @@ const callView = z.object({
   stream: z.boolean(),
   status: z.int(),
   error: z.string().nullable(),
+  /** Absent: it was answered whole, or its record is from before reasons were kept. */
+  reason: reason.optional(),
   finish_reason: z.string().nullable(),
   usage,
   usage_source: z.string(),
@@ -135,6 +171,10 @@ export const logRoutes = {
     access: 'logs.read',
     reply: z.object({
       call: callView,
+      /** The reason in words, and the page that mends it where the reader may. Null: there is no reason. */
+      explanation: z
+        .object({ sentence: z.string(), remedy: z.object({ label: z.string(), page: z.string() }).nullable() })
+        .nullable(),
       cost: z
         .object({
           lines: z.array(

@@ -98,6 +98,8 @@ function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Pri
     holds: holds ?? null,
     ranges: null,
     use: newKeyUse(),
+    keyModels: null,
+    workspaceModels: null,
     keyAllows: all,
     workspaceAllows: all,
     bodies: null,

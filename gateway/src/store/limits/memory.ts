@@ -10,6 +10,7 @@ import {
   EVERY_END_USER,
   type LimitClaim,
   type LimitDecision,
+  type LimitRefusal,
   type LimitStore,
   type Subject,
 } from '../limits-port.ts';
@@ -21,13 +22,14 @@ import {
   hasBudget,
   marksOfRefusal,
   newMarks,
+  roomOf,
   seedWindow,
   type WindowState,
 } from './budget-window.ts';
 import { type Balance, bearable, countsIn, giveBack, type Holding, holdMore, joinBudget, takeAll } from './holding.ts';
 import { readUse } from './read-use.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
-import { type Place, readStanding, refuseBalance, roomWanted, weighClaim } from './weigh-claim.ts';
+import { type Place, readStanding, refuseBalance, refuseExtension, roomWanted, weighClaim } from './weigh-claim.ts';
 
 interface Settings {
   /** From when on a call that was not released is taken for lost: above the longest that a call may run. Read for each call. */
@@ -42,6 +44,7 @@ export interface MemoryLimits extends LimitStore {
   beginSeed(binding: BindingCaps): readonly string[];
   peek(claim: LimitClaim, nowMs: number): LimitDecision;
   extend(callId: string, amount: bigint, nowMs: number): boolean;
+  explainExtension(callId: string, amount: bigint): LimitRefusal | null;
   extendUpTo(callId: string, amount: bigint, nowMs: number): bigint;
   release(callId: string, charged: bigint, tokens: number, nowMs: number): boolean;
   sweep(nowMs: number): number;
@@ -78,7 +81,10 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
     const balance = balanceOf(account);
     const weighed = weighClaim(places, claim, nowMs);
     const lacking = account !== null && balance?.known === true && amount > 0n && balance.available < roomWanted(claim);
-    const refusal = lacking && weighed.refusal?.retryAfterMs !== null ? refuseBalance(account) : weighed.refusal;
+    const refusal =
+      lacking && weighed.refusal?.retryAfterMs !== null
+        ? refuseBalance(account, balance.available, roomWanted(claim))
+        : weighed.refusal;
     if (refusal !== null) return { kind: 'refused', refusal, standing: readStanding(places, nowMs) };
     const unseededAccount = balance?.known === true ? null : account;
     if (weighed.unseeded.length > 0 || unseededAccount !== null)
@@ -116,6 +122,23 @@ export function createMemoryLimits(settings: Settings): MemoryLimits {
       if (holding === undefined || bearable(holding, amount) < amount) return false;
       holdMore(holding, amount);
       return true;
+    },
+    explainExtension(callId, amount) {
+      const holding = holdings.get(callId);
+      if (holding === undefined) return null;
+      const { balance, budgets, claim } = holding;
+      let room = amount;
+      let refusal: LimitRefusal | null = null;
+      if (balance !== null && balance.available < room) {
+        room = balance.available;
+        refusal = refuseBalance(claim.subjects.accountId, balance.available, amount);
+      }
+      for (const budget of budgets) {
+        if (roomOf(budget) >= room) continue;
+        room = roomOf(budget);
+        refusal = refuseExtension(budget, amount);
+      }
+      return refusal;
     },
     extendUpTo(callId, amount) {
       checkAmounts(amount, 0);

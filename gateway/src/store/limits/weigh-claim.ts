@@ -3,7 +3,15 @@
  * what the limits per minute leave. Changes nothing but windows that turn.
  */
 import { levelAt, remainingOf, waitMs, wholeAfterMs } from '../../admission/gcra.ts';
-import type { BindingCaps, LimitClaim, LimitRefusal, RefusalKind, Standing, Subject } from '../limits-port.ts';
+import type {
+  BindingCaps,
+  LimitClaim,
+  LimitRefusal,
+  LimitUse,
+  RefusalKind,
+  Standing,
+  Subject,
+} from '../limits-port.ts';
 import { currentWindow, hasBudget, roomOf, type WindowState } from './budget-window.ts';
 import type { SubjectState } from './subject-book.ts';
 
@@ -30,28 +38,34 @@ export function weighClaim(places: readonly Place[], claim: LimitClaim, nowMs: n
   let refusal: LimitRefusal | null = null;
   let unseeded: BindingCaps[] | null = null;
   const wanted = roomWanted(claim);
-  const refuse = (kind: RefusalKind, binding: BindingCaps, limit: number | null, retryAfterMs: number | null): void => {
+  const refuse = (kind: RefusalKind, binding: BindingCaps, use: LimitUse, retryAfterMs: number | null): void => {
     if (refusal === null || isLonger(retryAfterMs, refusal.retryAfterMs))
-      refusal = buildRefusal(kind, binding, limit, retryAfterMs);
+      refusal = buildRefusal(kind, binding, use, retryAfterMs);
   };
   for (const place of places) {
     const { binding, state } = place;
     const { requestsPerMinute, tokensPerMinute, concurrency } = binding.caps;
     if (requestsPerMinute !== null) {
-      const wait = waitMs(levelOf(state, 'requests', requestsPerMinute, nowMs), requestsPerMinute, 1);
-      if (wait !== 0) refuse('requests', binding, requestsPerMinute, wait);
+      const level = levelOf(state, 'requests', requestsPerMinute, nowMs);
+      const wait = waitMs(level, requestsPerMinute, 1);
+      if (wait !== 0) refuse('requests', binding, useOf(level, requestsPerMinute, 1), wait);
     }
     if (tokensPerMinute !== null) {
-      const wait = waitMs(levelOf(state, 'tokens', tokensPerMinute, nowMs), tokensPerMinute, claim.tokens);
-      if (wait !== 0) refuse('tokens', binding, tokensPerMinute, wait);
+      const level = levelOf(state, 'tokens', tokensPerMinute, nowMs);
+      const wait = waitMs(level, tokensPerMinute, claim.tokens);
+      if (wait !== 0) refuse('tokens', binding, useOf(level, tokensPerMinute, claim.tokens), wait);
     }
-    if (concurrency !== null && state.running >= concurrency) refuse('concurrency', binding, concurrency, SLOT_WAIT_MS);
+    if (concurrency !== null && state.running >= concurrency) {
+      refuse('concurrency', binding, { used: state.running, cap: concurrency, needed: 1 }, SLOT_WAIT_MS);
+    }
     if (hasBudget(binding)) {
       place.budget = currentWindow(state.windows, binding);
       if (place.budget === null) {
         unseeded ??= [];
         unseeded.push(binding);
-      } else if (claim.amount > 0n && roomOf(place.budget) < wanted) refuse('budget', binding, null, null);
+      } else if (claim.amount > 0n && roomOf(place.budget) < wanted) {
+        refuse('budget', binding, useOfBudget(place.budget, wanted), null);
+      }
     }
   }
   return { refusal, unseeded: unseeded ?? NONE };
@@ -70,17 +84,34 @@ function isLonger(one: number | null, other: number | null): boolean {
 function buildRefusal(
   kind: RefusalKind,
   { subject, caps, windowEndMs }: BindingCaps,
-  limit: number | null,
+  use: LimitUse,
   retryAfterMs: number | null,
 ): LimitRefusal {
   const window = kind === 'budget' ? (caps.budget?.window ?? null) : null;
-  return { kind, subject, limit, retryAfterMs, window, windowEndMs: window === null ? null : windowEndMs };
+  const limit = typeof use.cap === 'number' ? use.cap : null;
+  return { kind, subject, limit, use, retryAfterMs, window, windowEndMs: window === null ? null : windowEndMs };
 }
 
-/** The refusal of a prepaid account whose balance does not bear the call. */
-export function refuseBalance(account: string): LimitRefusal {
+/** The refusal of a prepaid account whose balance does not cover what is needed. */
+export function refuseBalance(account: string, available: bigint, needed: bigint): LimitRefusal {
   const subject: Subject = { kind: 'account', id: account };
-  return { kind: 'balance', subject, limit: null, retryAfterMs: null, window: null, windowEndMs: null };
+  const use = { used: 0n, cap: available, needed };
+  return { kind: 'balance', subject, limit: null, use, retryAfterMs: null, window: null, windowEndMs: null };
+}
+
+/** The refusal of a running call whose budget does not cover what more it needs. */
+export function refuseExtension(budget: WindowState, needed: bigint): LimitRefusal {
+  const { subject, window, endMs: windowEndMs } = budget;
+  const use = useOfBudget(budget, needed);
+  return { kind: 'budget', subject, limit: null, use, retryAfterMs: null, window, windowEndMs };
+}
+
+function useOf(level: number, cap: number, needed: number): LimitUse {
+  return { used: cap - remainingOf(level, cap), cap, needed };
+}
+
+function useOfBudget({ settled, held, cap }: WindowState, needed: bigint): LimitUse {
+  return { used: settled + held, cap, needed };
 }
 
 /** What the tightest limit of each sort leaves at the moment. */

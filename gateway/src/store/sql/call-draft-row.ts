@@ -76,6 +76,7 @@ export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedH
     ...members,
     status: checkpoint !== null && stream ? 200 : 500,
     error,
+    reason: { kind: 'ours', at_step: checkpoint === null ? 'provider' : 'answer' },
     finish_reason: null,
     usage,
     usage_source: checkpoint === null ? 'void' : 'checkpoint',

@@ -1,4 +1,5 @@
 /** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
+import type { Reason } from '../../errors/reason.ts';
 import type { Usage, UsageFlag } from '../../generation/usage.ts';
 import type { UsageApart } from '../../generation/usage-apart.ts';
 import type { AttemptRecord, CallRecord } from '../ports.ts';
@@ -35,6 +36,7 @@ export const CALL_RECORD_COLUMNS = [
   'ttfb_ms',
   'duration_ms',
   'usage_apart',
+  'reason',
   'attempts',
 ] as const;
 
@@ -88,7 +90,13 @@ export function callRecordValues(record: CallRecord): CallRecordValues {
     record.ttfb_ms,
     record.duration_ms,
     usage.apart === undefined ? null : JSON.stringify(usage.apart),
+    record.reason === null ? null : JSON.stringify(record.reason),
   ];
+}
+
+/** Values that an older version wrote, which had no reason yet, with all columns of today. */
+export function completeRecordValues(values: CallRecordValues): CallRecordValues {
+  return values.length === CALL_RECORD_COLUMNS.length - 2 ? [...values, null] : values;
 }
 
 /** The words of others, as the database would give them back: it knows no half of a surrogate pair. */
@@ -96,9 +104,12 @@ function wellFormed(text: string | null): string | null {
   return text === null ? null : text.toWellFormed();
 }
 
-/** What of a record is hashed with the entry that ends its call: every value as it lies in its row, so that it can be made from that again. */
+/**
+ * The text of a record that is hashed with the entry that ends its call: every value as in its row, so that it can be made from
+ * the row again. Without a reason (the last value) the text is that of records from before reasons were kept, whose hashes stay valid.
+ */
 export function recordText(values: readonly (string | number | null)[], attempts: string): string {
-  return JSON.stringify(values) + attempts;
+  return JSON.stringify(values.at(-1) === null ? values.slice(0, -1) : values) + attempts;
 }
 
 /** The last value of the insert statement, as JSON text. */
@@ -118,6 +129,7 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     usage_apart,
     stream,
     usage_flags,
+    reason,
     attempts,
     ...rest
   } = row;
@@ -127,6 +139,7 @@ export function callRecordOfRow(row: CallRecordRow): CallRecord {
     stream: stream === 1,
     usage: withKeptApart(usage, usage_apart),
     usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
+    reason: reason === null ? null : (JSON.parse(reason) as Reason),
     attempts: JSON.parse(attempts) as AttemptRecord[],
   };
 }

@@ -5,6 +5,7 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { completeRecordValues } from './call-record-row.ts';
 import { inSavepoint } from './in-transaction.ts';
 import type { OperationKeeper } from './keep-operations.ts';
 import type { LedgerBook } from './ledger-book.ts';
@@ -25,6 +26,14 @@ type Settlement = Extract<Operation, readonly ['s', ...unknown[]]>;
 /** The spool beside a database. */
 export function spoolPath(database: string): string {
   return join(dirname(database), 'spool');
+}
+
+/** An older version may have written it: it is drained by the next start, after an update too. */
+function readEntry(text: string): Operation {
+  const entry = JSON.parse(text) as Operation;
+  if (entry[0] !== 's') return entry;
+  const [tag, posted, released, absorbed, record, attempts] = entry;
+  return [tag, posted, released, absorbed, completeRecordValues(record), attempts];
 }
 
 const FIND_HOLD = 'SELECT cast(amount AS TEXT) AS amount, extensions FROM open_hold WHERE call_id = ?';
@@ -90,7 +99,7 @@ export function drainSpool(
   }
 
   for (const text of entries) {
-    const entry = JSON.parse(text) as Operation;
+    const entry = readEntry(text);
     if (entry[0] !== 's') {
       // What the ledger has by now, or does not bear: the settlement behind it finds what is held.
       tryKeep(entry);

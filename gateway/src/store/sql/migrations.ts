@@ -20,6 +20,7 @@ import { MIGRATION_19 } from './migration-19.ts';
 import { MIGRATION_20 } from './migration-20.ts';
 import { MIGRATION_21 } from './migration-21.ts';
 import { MIGRATION_22 } from './migration-22.ts';
+import { MIGRATION_23 } from './migration-23.ts';
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -113,4 +114,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MIGRATION_20,
   MIGRATION_21,
   MIGRATION_22,
+  MIGRATION_23,
 ];

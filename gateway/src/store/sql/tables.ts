@@ -36,7 +36,7 @@ export interface ApiKeyRow {
 }
 
 /** A call record with its counters beside the rest, flags as 0 or 1, and lists as JSON text. */
-export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'attempts'> {
+export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' | 'stream' | 'reason' | 'attempts'> {
   readonly stream: 0 | 1;
   readonly input: number;
   readonly cache_read: number;
@@ -48,6 +48,8 @@ export interface CallRecordRow extends Omit<CallRecord, 'usage' | 'usage_flags' 
   readonly usage_flags: string | null;
   /** JSON of `Usage.apart`; null: the call has none. */
   readonly usage_apart: string | null;
+  /** JSON; null: none. */
+  readonly reason: string | null;
   readonly attempts: string;
 }
 

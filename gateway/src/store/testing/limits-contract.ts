@@ -153,7 +153,13 @@ function rates(open: () => LimitStore): void {
     const binding = [bind({ tokensPerMinute: 1_000 })];
     expect(await open().acquire(claim('a', binding, { tokens: 1_001 }), START_MS)).toMatchObject({
       kind: 'refused',
-      refusal: { kind: 'tokens', limit: 1_000, retryAfterMs: null, subject: { kind: 'key', id: 'k' } },
+      refusal: {
+        kind: 'tokens',
+        limit: 1_000,
+        use: { used: 0, cap: 1_000, needed: 1_001 },
+        retryAfterMs: null,
+        subject: { kind: 'key', id: 'k' },
+      },
     });
   });
 
@@ -164,7 +170,13 @@ function rates(open: () => LimitStore): void {
     expect(await waitOf(store.acquire(claim('a', [key]), START_MS))).toBe(1_000);
     await store.acquire(claim('b', [account]), START_MS);
     expect(await store.acquire(claim('c', [key, account]), START_MS)).toMatchObject({
-      refusal: { kind: 'requests', limit: 1, subject: { kind: 'account' }, retryAfterMs: 60_000 },
+      refusal: {
+        kind: 'requests',
+        limit: 1,
+        use: { used: 1, cap: 1, needed: 1 },
+        subject: { kind: 'account' },
+        retryAfterMs: 60_000,
+      },
       standing: { requests: { remaining: 0 } },
     });
   });
@@ -188,6 +200,9 @@ function slots(open: () => LimitStore): void {
     );
     expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(3);
     expect(kinds.filter((kind) => kind === 'concurrency')).toHaveLength(7);
+    expect(await store.acquire(claim('z', binding), START_MS)).toMatchObject({
+      refusal: { use: { used: 3, cap: 3, needed: 1 } },
+    });
     const running = kinds.indexOf('admitted');
     expect(await store.release(`${running}`, 0n, 0, START_MS)).toBe(true);
     expect(await store.release(`${running}`, 0n, 0, START_MS)).toBe(false);

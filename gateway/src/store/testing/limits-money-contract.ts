@@ -140,7 +140,13 @@ export function lastCentContract(open: () => LimitStore): void {
     await store.credit('p', 1_000n);
     await store.seedBalance('p', 1n);
     expect(await asked('a', 2n)).toMatchObject({
-      refusal: { kind: 'balance', subject: { kind: 'account', id: 'p' }, retryAfterMs: null, limit: null },
+      refusal: {
+        kind: 'balance',
+        use: { used: 0n, cap: 1n, needed: 2n },
+        subject: { kind: 'account', id: 'p' },
+        retryAfterMs: null,
+        limit: null,
+      },
     });
     await store.credit('p', 5n);
     expect((await asked('a', 6n)).kind).toBe('admitted');
@@ -157,9 +163,38 @@ export function lastCentContract(open: () => LimitStore): void {
     await store.acquire(claim('a', [before], { amount: 6n }), START_MS);
     const refused = await store.acquire(claim('b', [after], { amount: 1n }), START_MS);
     expect(refused).toMatchObject({
-      refusal: { kind: 'budget', window: 'total', windowEndMs: null, retryAfterMs: null },
+      refusal: {
+        kind: 'budget',
+        use: { used: 6n, cap: 5n, needed: 1n },
+        window: 'total',
+        windowEndMs: null,
+        retryAfterMs: null,
+      },
     });
     expect(await store.extend('a', 1n, START_MS)).toBe(false);
+  });
+
+  test('of a running call, the scarcest of its budgets and its balance is named; none where all have room', async () => {
+    const store = open();
+    const [key, workspace] = [bind(totalOf(10n)), bind(totalOf(8n), { kind: 'workspace', id: 'w' })];
+    for (const budget of [key, workspace]) await store.seedBudget(budget, 0n);
+    await store.seedBalance('p', 9n);
+    const subjects = { keyId: 'k', workspaceId: 'w', accountId: 'p', endUser: null, models: [] };
+    const asked = { subjects, prepaidAccount: 'p', amount: 6n };
+    await store.acquire(claim('a', [key, workspace], asked), START_MS);
+    expect(await store.explainExtension('a', 2n)).toBeNull();
+    expect(await store.explainExtension('a', 3n)).toMatchObject({
+      kind: 'budget',
+      subject: { kind: 'workspace', id: 'w' },
+      use: { used: 6n, cap: 8n, needed: 3n },
+    });
+    await store.credit('p', -2n);
+    expect(await store.explainExtension('a', 3n)).toMatchObject({
+      kind: 'balance',
+      subject: { kind: 'account', id: 'p' },
+      use: { used: 0n, cap: 1n, needed: 3n },
+    });
+    expect(await store.explainExtension('strange', 3n)).toBeNull();
   });
 
   test('another amount binds the next extension of a running call, though no other call comes', async () => {

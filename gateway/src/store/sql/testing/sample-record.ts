@@ -19,6 +19,7 @@ export function sampleRecord(requestId: string, changes: Partial<CallRecord> = {
     stream: true,
     status: 200,
     error: null,
+    reason: null,
     finish_reason: 'stop',
     usage: { input: 120, cache_read: 30, cache_write_5m: 2, cache_write_1h: 1, output: 45, reasoning: 10 },
     usage_source: 'upstream',
