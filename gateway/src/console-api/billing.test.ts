@@ -79,46 +79,76 @@ test('a statement is opening balance, movements, each day’s charges and closin
   await rig.run('accounts.topup', { account: 'team', usd: '1', note: '=2+3', id: 'mov_a' });
   rig.nowMs += 22 * HOUR_MS;
   await rig.run('accounts.correct', { account: 'team', usd: '-0.25', note: 'typo', id: 'mov_b' });
-  const { text } = await rig.ask(
+  rig.nowMs += HOUR_MS;
+  const { text, headers } = await rig.ask(
     BILLING,
     'GET /accounts/team/billing.csv?from=2026-11-19T12:00:00Z&to=2026-11-21T00:00:00Z',
   );
+  // What is asked for ends in the future, what is known does not.
+  expect(headers.get('content-disposition')).toContain('"tollgate-statement-team-2026-11-19-to-2026-11-19.csv"');
   expect(text.split('\r\n')).toEqual([
-    'date,kind,ref,note,calls,amount_usd,balance_usd',
-    '2026-11-19T12:00:00.000Z,opening,,,,,1',
-    '2026-11-19T22:00:00.000Z,correct,mov_b,typo,,-0.25,0.75',
-    '2026-11-21T00:00:00.000Z,closing,,,,,0.75',
+    'date,kind,ref,note,model,key_id,key_name,calls,amount_usd,balance_usd',
+    '2026-11-19T12:00:00.000Z,opening,,,,,,,,1',
+    '2026-11-19T22:00:00.000Z,correct,mov_b,typo,,,,,-0.25,0.75',
+    '2026-11-19T23:00:00.000Z,closing,,,,,,,,0.75',
     '',
   ]);
   const whole = (
     await rig.ask(BILLING, 'GET /accounts/team/billing.csv?from=2026-11-01T00:00:00Z&to=2026-11-21T00:00:00Z')
   ).text;
   expect(whole).toContain(`"'=2+3"`);
+  const ahead = 'GET /accounts/team/billing.csv?from=2026-11-22T00:00:00Z&to=2026-11-23T00:00:00Z';
+  expect((await rig.ask(BILLING, ahead)).json).toMatchObject({ error: { code: 'invalid', member: 'from' } });
   const backwards = 'GET /accounts/team/billing.csv?from=2026-11-21T00:00:00Z&to=2026-11-01T00:00:00Z';
   expect((await rig.ask(BILLING, backwards)).json).toMatchObject({ error: { code: 'invalid', member: 'to' } });
 });
 
-test('a day’s charges are one line behind its movements, on the date that the account’s clocks show', async () => {
+test('a day’s charges are behind its movements, a line for each model and key, the greatest first', async () => {
   const entry = { seq: 1, kind: 'topup', ref: 'mov_a', released: 0n, note: null } as const;
   const statement = {
     opening: 1_000_000_000n,
     closing: 1_500_000_000n,
-    // 23:00 UTC is midnight in Berlin.
     movements: [{ ...entry, atMs: Date.UTC(2026, 10, 19, 22, 50), amount: 2_000_000_000n }],
     charges: [
-      { fromMs: Date.UTC(2026, 10, 19, 8), calls: 2, amount: 400_000_000n },
-      { fromMs: Date.UTC(2026, 10, 19, 22, 45), calls: 1, amount: 100_000_000n },
-      { fromMs: Date.UTC(2026, 10, 19, 23), calls: 1, amount: 1_000_000_000n },
+      { date: '2026-11-20', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 1_000_000_000n },
+      { date: '2026-11-19', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 100_000_000n },
+      { date: '2026-11-19', model: '=n', keyId: 'k', keyName: 'web', calls: 2, amount: 400_000_000n },
     ],
   };
   const lines: string[] = [];
-  for await (const line of renderStatement(statement, { zone: 'Europe/Berlin', fromMs: 0, toMs: 1 }))
+  for await (const line of renderStatement(statement, { zone: 'Europe/Berlin', fromMs: 0, closedMs: 1 }))
     lines.push(line.trim());
   expect(lines.slice(2, -1)).toEqual([
-    '2026-11-19T22:50:00.000Z,topup,mov_a,,,2,3',
-    '2026-11-19,charges,,,3,-0.5,2.5',
-    '2026-11-20,charges,,,1,-1,1.5',
+    '2026-11-19T22:50:00.000Z,topup,mov_a,,,,,,2,3',
+    `2026-11-19,charges,,,"'=n",k,web,2,-0.4,2.6`,
+    '2026-11-19,charges,,,m,k,web,1,-0.1,2.5',
+    '2026-11-20,charges,,,m,k,web,1,-1,1.5',
   ]);
+});
+
+test('charges of calls are by the day of the account’s clocks, model and key, and sum up to what the ledger charged', async () => {
+  const other = (await rig.run('keys.create', { name: 'second', workspace: 'red' })).id;
+  await rig.run('accounts.set', { id: 'team', time_zone: 'Pacific/Kiritimati' });
+  const fromMs = Date.now() - 1;
+  for (const [key, model, cost] of [
+    [keyId, 'gpt-5-mini', '1000000000'],
+    [keyId, 'gpt-5-mini', '500000000'],
+    [keyId, 'o4', '250000000'],
+    [other, 'gpt-5-mini', '125000000'],
+  ] as const) {
+    await keepCall(rig, key, { model, cost_nano_usd: cost });
+  }
+  rig.nowMs = Date.now() + 1;
+  const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(rig.nowMs + HOUR_MS).toISOString()}`;
+  const { text } = await rig.ask(BILLING, `GET /accounts/team/billing.csv?${range}`);
+  const lines = text.split('\r\n').filter((line) => line.includes(',charges,'));
+  expect(lines.map((line) => line.split(',').toSpliced(6, 1).slice(4, 8))).toEqual([
+    ['gpt-5-mini', keyId, '2', '-1.5'],
+    ['o4', keyId, '1', '-0.25'],
+    ['gpt-5-mini', other, '1', '-0.125'],
+  ]);
+  const dates = new Set(lines.map((line) => line.slice(0, 10)));
+  expect([...dates]).toEqual([new Date(Date.now() + 14 * HOUR_MS).toISOString().slice(0, 10)]);
 });
 
 test('whatever happened, a statement up to now closes at what the ledger has, and adds up line by line', async () => {
@@ -153,13 +183,13 @@ test('whatever happened, a statement up to now closes at what the ledger has, an
         .split('\r\n')
         .slice(1)
         .map((line) => line.split(','));
-      let balance = parseSigned(rows[0]?.[6]);
+      let balance = parseSigned(rows[0]?.[9]);
       for (const row of rows.slice(1, -1)) {
-        balance += parseSigned(row[5]);
-        expect(parseSigned(row[6])).toBe(balance);
+        balance += parseSigned(row[8]);
+        expect(parseSigned(row[9])).toBe(balance);
       }
       const kept = (await rig.store.ledger.readBalances()).find(({ account }) => account === 'team');
-      expect([parseSigned(rows.at(-1)?.[6]), balance]).toEqual(
+      expect([parseSigned(rows.at(-1)?.[9]), balance]).toEqual(
         [kept, kept].map((one) => (one?.available ?? 0n) + (one?.held ?? 0n)),
       );
     }),

@@ -1,7 +1,9 @@
 /** Owns the routes that show an account's money: its ledger, and its statement as a file. Moves nothing. */
 import type { ShownEntry } from '../store/statement-port.ts';
 import { readAccount } from './account-view.ts';
+import { ConsoleFailure } from './console-failure.ts';
 import { readCursor, readRange, renderCursor } from './cursor.ts';
+import { dateIn } from './day-bounds.ts';
 import { findAccount } from './find-subject.ts';
 import { showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
@@ -27,9 +29,17 @@ export function billingHandlers(
     'GET /accounts/{account}/billing.csv': async ({ tenancy, query }) => {
       const { id } = findAccount(parts, tenancy);
       const [fromMs, toMs] = readRange(query);
-      const statement = await statements.readStatement(id, fromMs, toMs);
+      const nowMs = parts.nowMs();
+      if (fromMs > nowMs) {
+        const message = `from: found ${query.from}, expected a time in the past: nothing is booked in the future`;
+        throw new ConsoleFailure('invalid', message, { member: 'from' });
+      }
       const zone = gate.desk.timeZoneOf(id);
-      return { name: `tollgate-statement-${id}.csv`, lines: renderStatement(statement, { zone, fromMs, toMs }) };
+      const statement = await statements.readStatement(id, { fromMs, toMs }, (atMs) => dateIn(zone, atMs));
+      // What is asked for may end with the month; what is known ends now.
+      const closedMs = Math.min(toMs, nowMs);
+      const name = `tollgate-statement-${id}-${dateIn(zone, fromMs)}-to-${dateIn(zone, Math.max(fromMs, closedMs - 1))}.csv`;
+      return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
     },
   };
 }

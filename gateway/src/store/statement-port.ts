@@ -26,13 +26,30 @@ export interface Statement {
   readonly opening: NanoUsd;
   readonly closing: NanoUsd;
   readonly movements: readonly ShownEntry[];
-  /** What calls were charged in each quarter of an hour that had any, ascending. */
-  readonly charges: readonly { readonly fromMs: number; readonly calls: number; readonly amount: NanoUsd }[];
+  readonly charges: readonly DayCharge[];
+}
+
+/** What the calls of a key to a model were charged on a day. */
+export interface DayCharge {
+  /** As `dateOf` named it. */
+  readonly date: string;
+  /** As callers named it; null: they named none. */
+  readonly model: string | null;
+  /** Null: the call has no record. */
+  readonly keyId: string | null;
+  /** The key's name at its last call of the day. */
+  readonly keyName: string | null;
+  readonly calls: number;
+  readonly amount: NanoUsd;
 }
 
 export interface StatementReader {
   /** `movements`: top-ups and corrections only. Entries before `beforeSeq`; null: from the newest on. */
   readEntries(account: string, only: 'movements' | 'all', beforeSeq: number | null, limit: number): Promise<EntryPage>;
-  /** Unix ms; the end is no longer part of it. */
-  readStatement(account: string, fromMs: number, toMs: number): Promise<Statement>;
+  /** Unix ms; the end is no longer part of it. `dateOf` names the day of a moment: every day is made of whole quarters of an hour. */
+  readStatement(
+    account: string,
+    range: { readonly fromMs: number; readonly toMs: number },
+    dateOf: (atMs: number) => string,
+  ): Promise<Statement>;
 }

@@ -30,7 +30,7 @@ export default function BillingPage() {
         <>
           <RangeDownload
             name="Statement CSV"
-            lead="Every entry of the ledger that moved money, with the sums of the days."
+            lead="Top-ups, corrections, and each day’s charges by model and key."
             urlOf={(range) => addressOf('GET /accounts/{account}/billing.csv', { path: { account }, query: range }).url}
           />
           {may('house.write') && current !== undefined && (
@@ -56,14 +56,14 @@ export default function BillingPage() {
             label="Entries"
             value={kind}
             choices={[
-              ['money', 'Money'],
+              ['money', 'Top-ups and corrections'],
               ['all', 'All entries'],
             ]}
             onChoose={(choice) => setFilters({ kind: choice === 'money' ? undefined : choice })}
           />
         }
       >
-        <LedgerTable pages={pages} />
+        <LedgerTable pages={pages} kind={kind} onShowAll={() => setFilters({ kind: 'all' })} />
       </Section>
       {may('house.read') && <AccountsSection mayWrite={may('house.write')} />}
       {money !== null && current !== undefined && (

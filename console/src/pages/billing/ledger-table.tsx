@@ -59,17 +59,22 @@ export function useLedger(account: string, kind: 'money' | 'all') {
   }));
 }
 
-export function LedgerTable({ pages }: { readonly pages: ReturnType<typeof useLedger> }) {
+interface LedgerTableProps {
+  readonly pages: ReturnType<typeof useLedger>;
+  /** What the table is limited to: `money` has top-ups and corrections. */
+  readonly kind: 'money' | 'all';
+  readonly onShowAll: () => void;
+}
+
+export function LedgerTable({ pages, kind, onShowAll }: LedgerTableProps) {
   const entries = pages.data?.pages.flatMap((page) => page.entries) ?? [];
   if (pages.data === undefined) {
     return pages.error === null ? <SkeletonRows /> : null;
   }
-  if (entries.length === 0) {
-    return (
-      <Empty title="The ledger is empty">
-        Every top-up and every charge of a call stands here for good, each with a hash over the one before it.
-      </Empty>
-    );
+  // A page may be short, or empty, and not be the last.
+  if (entries.length === 0 && !pages.hasNextPage) {
+    const isCharged = pages.data.pages[0]?.account.charged_nano_usd !== '0';
+    return kind === 'money' ? <NoMovements isCharged={isCharged} onShowAll={onShowAll} /> : <NoEntries />;
   }
   return (
     <>
@@ -90,5 +95,24 @@ export function LedgerTable({ pages }: { readonly pages: ReturnType<typeof useLe
         }
       />
     </>
+  );
+}
+
+function NoMovements({ isCharged, onShowAll }: { readonly isCharged: boolean; readonly onShowAll: () => void }) {
+  return (
+    <Empty title="No top-ups or corrections" action={<Button onClick={onShowAll}>Show all entries</Button>}>
+      {isCharged
+        ? 'Charges for requests are listed under “All entries”, and by day, model and key in the statement.'
+        : 'Money that is added to the account or corrected is listed here.'}
+    </Empty>
+  );
+}
+
+function NoEntries() {
+  return (
+    <Empty title="No ledger entries yet">
+      Each top-up and each charge for a request is recorded here permanently, with a hash that covers the entry before
+      it.
+    </Empty>
   );
 }

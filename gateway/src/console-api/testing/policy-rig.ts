@@ -27,6 +27,7 @@ type Loose = ReturnType<typeof JSON.parse>;
 
 export interface Answered {
   readonly status: number;
+  readonly headers: Headers;
   readonly text: string;
   readonly json: Loose;
 }
@@ -109,7 +110,8 @@ export async function openPolicyRig(dataDir: string): Promise<PolicyRig> {
       const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
       const response = await api.fetch(new Request(`http://gw.test/app/api${path}`, request), '192.0.2.9');
       const text = await response.text();
-      return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : null };
+      const { status, headers: answered } = response;
+      return { status, headers: answered, text, json: text.startsWith('{') ? JSON.parse(text) : null };
     },
     async run(name, given) {
       const reply = await control.run(name, given, FROM_COMMAND_LINE);

@@ -1,11 +1,13 @@
 /** Owns the queries over the ledger's entries by which an account's money is shown. Reads them in bounded pieces; entries never change. */
 import { type Kysely, sql } from 'kysely';
 import type { EntryKind } from '../ledger-port.ts';
-import type { ShownEntry, StatementReader } from '../statement-port.ts';
+import type { DayCharge, ShownEntry, StatementReader } from '../statement-port.ts';
 import type { Tables } from './tables.ts';
 
 /** Entries of all accounts that one query looks at: about a tenth of a second. */
 const PIECE_ENTRIES = 250_000;
+/** The same where each entry's record is looked up. */
+const CHARGE_ENTRIES = 50_000;
 /** Every zone's days are made of whole quarters of an hour. */
 const QUARTER_MS = 900_000;
 
@@ -53,48 +55,56 @@ export function createStatementReader(far: Kysely<Tables>): StatementReader {
       const reached = entries.length < limit ? floor : (entries.at(-1)?.seq ?? floor);
       return { entries, nextSeq: reached > 1 ? reached : null };
     },
-    async readStatement(account, fromMs, toMs) {
+    async readStatement(account, { fromMs, toMs }, dateOf) {
       const end = await lastSeq();
       const all = await readMovements(account, end + 1, Number.MAX_SAFE_INTEGER);
-      const posts = { earlier: 0n, quarters: new Map<number, { calls: number; amount: bigint }>() };
-      for (let floor = 1; floor <= end; floor += PIECE_ENTRIES) {
-        const { rows } = await sql<{
-          readonly quarter: number | null;
-          readonly calls: number;
-          readonly amount: string;
-        }>`
-          SELECT CASE WHEN at_ms < ${fromMs} THEN NULL ELSE at_ms / ${QUARTER_MS} END AS quarter, count(*) AS calls,
-            cast(sum(amount) AS TEXT) AS amount
-          FROM ledger_entry
-          WHERE seq >= ${floor} AND seq < ${Math.min(end + 1, floor + PIECE_ENTRIES)} AND account = ${account}
-            AND kind = 'post' AND at_ms < ${toMs}
-          GROUP BY 1`.execute(far);
-        for (const { quarter, calls, amount } of rows) addPosts(posts, quarter, calls, BigInt(amount));
+      const sumOf = (entries: readonly { readonly amount: bigint }[]) =>
+        entries.reduce((sum, { amount }) => sum + amount, 0n);
+      const days = new Map<string, ChargeSum>();
+      let earlier = 0n;
+      for (let floor = 1; floor <= end; floor += CHARGE_ENTRIES) {
+        const { rows } = await sql<ChargeRow>`
+          SELECT CASE WHEN e.at_ms < ${fromMs} THEN NULL ELSE e.at_ms / ${QUARTER_MS} END AS quarter,
+            CASE WHEN e.at_ms < ${fromMs} THEN NULL ELSE r.model END AS model,
+            CASE WHEN e.at_ms < ${fromMs} THEN NULL ELSE r.key_id END AS key_id,
+            max(r.key_name) AS key_name, count(*) AS calls, cast(sum(e.amount) AS TEXT) AS amount
+          FROM ledger_entry e LEFT JOIN call_record r ON e.at_ms >= ${fromMs} AND r.request_id = e.ref
+          WHERE e.seq >= ${floor} AND e.seq < ${Math.min(end + 1, floor + CHARGE_ENTRIES)} AND e.account = ${account}
+            AND e.kind = 'post' AND e.at_ms < ${toMs}
+          GROUP BY 1, 2, 3`.execute(far);
+        for (const row of rows) {
+          if (row.quarter === null) earlier += BigInt(row.amount);
+          else addCharge(days, dateOf(Math.max(fromMs, row.quarter * QUARTER_MS)), row);
+        }
       }
-      const sumOf = (entries: readonly ShownEntry[]) => entries.reduce((sum, { amount }) => sum + amount, 0n);
-      const opening = sumOf(all.filter(({ atMs }) => atMs < fromMs)) - posts.earlier;
+      const opening = sumOf(all.filter(({ atMs }) => atMs < fromMs)) - earlier;
       const movements = all.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).reverse();
-      const charges = [...posts.quarters]
-        .sort(([one], [other]) => one - other)
-        .map(([quarter, sums]) => ({ fromMs: Math.max(fromMs, quarter * QUARTER_MS), ...sums }));
-      const charged = charges.reduce((sum, { amount }) => sum + amount, 0n);
-      return { opening, closing: opening + sumOf(movements) - charged, movements, charges };
+      const charges = [...days.values()];
+      return { opening, closing: opening + sumOf(movements) - sumOf(charges), movements, charges };
     },
   };
 }
 
-function addPosts(
-  posts: { earlier: bigint; readonly quarters: Map<number, { calls: number; amount: bigint }> },
-  quarter: number | null,
-  calls: number,
-  amount: bigint,
-): void {
-  if (quarter === null) {
-    posts.earlier += amount;
-    return;
-  }
-  const before = posts.quarters.get(quarter);
-  posts.quarters.set(quarter, { calls: calls + (before?.calls ?? 0), amount: amount + (before?.amount ?? 0n) });
+interface ChargeRow {
+  /** Null: before the statement begins. */
+  readonly quarter: number | null;
+  readonly model: string | null;
+  readonly key_id: string | null;
+  readonly key_name: string | null;
+  readonly calls: number;
+  readonly amount: string;
+}
+
+type ChargeSum = { -readonly [Member in keyof DayCharge]: DayCharge[Member] };
+
+function addCharge(days: Map<string, ChargeSum>, date: string, row: ChargeRow): void {
+  const { model, key_id: keyId, key_name: keyName } = row;
+  const id = JSON.stringify([date, model, keyId]);
+  const before = days.get(id) ?? { date, model, keyId, keyName, calls: 0, amount: 0n };
+  before.keyName = keyName;
+  before.calls += row.calls;
+  before.amount += BigInt(row.amount);
+  days.set(id, before);
 }
 
 function entryOfRow({ at_ms, amount, released, ...entry }: EntryRow): ShownEntry {
