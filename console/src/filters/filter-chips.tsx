@@ -2,10 +2,13 @@
 import { ListFilter, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import { useReply } from '../lib/queries.ts';
 import { useFilters } from '../lib/search.ts';
+import { useAccount } from '../lib/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../ui/field.tsx';
+import { findNamed, type Named, unknownWords } from './find-named.ts';
 import { filterChange, readWithout } from './without.ts';
 
 export interface FilterKind {
@@ -53,7 +56,7 @@ export function FilterChips({ kinds, labels }: FilterChipsProps) {
       <Button data-filter icon={<ListFilter size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
         Filter
       </Button>
-      {open && <AddFilter kinds={kinds} onClose={() => setOpen(false)} />}
+      {open && <AddFilter kinds={kinds} labels={labels} onClose={() => setOpen(false)} />}
     </div>
   );
 }
@@ -64,19 +67,48 @@ function labelOf(kind: FilterKind, value: string | undefined, labels: FilterChip
   return told?.label ?? [...(kind.only ?? []), ...(kind.known ?? [])].find(([known]) => known === value)?.[1] ?? value;
 }
 
-function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; readonly onClose: () => void }) {
+/** Filters whose values are ids with names, and how these ids begin. */
+const ID_PREFIXES: Readonly<Record<string, string>> = { key: 'key_', member: 'person_' };
+
+/** What the ids of a filter are called; fetched when such a filter is chosen. `idPrefix` null: its values are no ids. */
+function useNames(filter: string) {
+  const { account } = useAccount();
+  const idPrefix = ID_PREFIXES[filter] ?? null;
+  const { data, isPending } = useReply(
+    'GET /accounts/{account}/filter-names',
+    { path: { account } },
+    { enabled: idPrefix !== null },
+  );
+  const known: readonly Named[] = (data?.names ?? []).filter((one) => one.filter === filter);
+  return { idPrefix, known, isAwaited: idPrefix !== null && isPending };
+}
+
+interface AddFilterProps extends FilterChipsProps {
+  readonly onClose: () => void;
+}
+
+function AddFilter({ kinds, labels, onClose }: AddFilterProps) {
   const [search, change] = useFilters();
   const list = useId();
   const [name, setName] = useState(kinds[0]?.name ?? '');
   const kind = kinds.find((one) => one.name === name);
-  const [value, setValue] = useState(search[name] ?? '');
+  const labelFor = (filter: string, id: string) =>
+    labels.find((one) => one.filter === filter && one.value === id)?.label ?? id;
+  const [value, setValue] = useState(labelFor(name, search[name] ?? ''));
   const [isNone, setNone] = useState(readWithout(search).includes(name));
+  const [problem, setProblem] = useState<string | null>(null);
+  const names = useNames(name);
   const asked = value.trim() === '' ? (kind?.only?.[0]?.[0] ?? '') : value.trim();
   const wantsNone = kind?.none !== undefined && isNone;
-  const canApply = wantsNone || asked !== '';
+  const canApply = wantsNone || (asked !== '' && !names.isAwaited);
   const apply = () => {
     if (!canApply) return;
-    change(filterChange(search, name, wantsNone ? null : asked));
+    const found = wantsNone || names.idPrefix === null ? null : findNamed(asked, names.known, names.idPrefix);
+    if (found?.kind === 'unknown') {
+      setProblem(unknownWords(kind?.word ?? name, asked, found.near));
+      return;
+    }
+    change(filterChange(search, name, wantsNone ? null : (found?.value ?? asked)));
     onClose();
   };
   return (
@@ -104,7 +136,8 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
           value={name}
           onChange={(event) => {
             setName(event.target.value);
-            setValue(search[event.target.value] ?? '');
+            setProblem(null);
+            setValue(labelFor(event.target.value, search[event.target.value] ?? ''));
             setNone(readWithout(search).includes(event.target.value));
           }}
         >
@@ -122,14 +155,23 @@ function AddFilter({ kinds, onClose }: { readonly kinds: readonly FilterKind[]; 
               list={list}
               disabled={wantsNone}
               autoComplete="off"
-              onChange={(event) => setValue(event.target.value)}
+              error={problem}
+              {...(names.idPrefix === null ? {} : { hint: 'A name, or a part of it that only one has.' })}
+              onChange={(event) => {
+                setProblem(null);
+                setValue(event.target.value);
+              }}
             />
             <datalist id={list}>
-              {kind?.known?.map(([known, label]) => (
-                <option key={known} value={known}>
-                  {label ?? known}
-                </option>
+              {names.known.map(({ value: id, label }) => (
+                <option key={id} value={label} />
               ))}
+              {names.idPrefix === null &&
+                kind?.known?.map(([known, label]) => (
+                  <option key={known} value={known}>
+                    {label ?? known}
+                  </option>
+                ))}
             </datalist>
           </div>
         ) : (

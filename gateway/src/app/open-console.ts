@@ -61,6 +61,7 @@ export function openConsole({
   const { nowMs } = people;
   const usageParts = {
     usage,
+    health: models.health,
     nowMs,
     timeZoneOf: desk.timeZoneOf,
     labelsOf: (account: string) => usageLabels(directory, people.personNames, account),

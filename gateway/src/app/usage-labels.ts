@@ -27,6 +27,14 @@ export async function usageLabels(
         ...labelOf('member', member, new Map([...memberNames].filter(([id]) => makers.has(id)))),
       ];
     },
+    namesToChoose(workspaces) {
+      const seen = own.filter(isIn(workspaces));
+      const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
+      return [
+        ...labelsOf('key', new Map(seen.map(({ id, name }) => [id, name]))),
+        ...labelsOf('member', new Map([...memberNames].filter(([id]) => makers.has(id)))),
+      ];
+    },
     hasKeys: (workspaces) => own.some(isIn(workspaces)),
   };
 }
@@ -45,4 +53,12 @@ function labelOf(
   if (value === undefined || name === undefined) return [];
   const isShared = [...names.values()].filter((one) => one === name).length > 1;
   return [{ filter, value, label: isShared ? `${name} (${value})` : name }];
+}
+
+function labelsOf(filter: FilterLabel['filter'], names: ReadonlyMap<string, string>): FilterLabel[] {
+  const counts = new Map<string, number>();
+  for (const name of names.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...names]
+    .map(([value, name]) => ({ filter, value, label: (counts.get(name) ?? 0) > 1 ? `${name} (${value})` : name }))
+    .sort((one, other) => (one.label < other.label ? -1 : 1));
 }

@@ -1,4 +1,5 @@
 /** Owns the overview: what an account spent and how it goes, in one request. */
+import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../gateway/provider-health.ts';
 import type { UsageQuestion, UsageSums } from '../store/usage-port.ts';
 import type { Tenancy } from './actor.ts';
 import { EVERY_CALL } from './call-condition.ts';
@@ -19,11 +20,15 @@ const RANGES = {
   '30d': { lengthMs: 30 * 24 * HOUR_MS, step: 'day' },
 } as const;
 const TOP = 5;
-/** A provider is judged by what its calls came to lately. */
-const HEALTH_MS = HOUR_MS;
 
-export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{account}/home'> {
+export function homeHandlers(
+  parts: UsageParts,
+): Handlers<'GET /accounts/{account}/home' | 'GET /accounts/{account}/filter-names'> {
   return {
+    'GET /accounts/{account}/filter-names': async ({ tenancy: { account, workspaces } }) => {
+      const labels = await parts.labelsOf(account);
+      return { names: labels.namesToChoose(workspaces) };
+    },
     'GET /accounts/{account}/home': async ({ tenancy, query }) => {
       const { account, workspaces } = tenancy;
       const { lengthMs, step } = RANGES[query.range];
@@ -43,7 +48,7 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
             models: ask({ fromMs, toMs: nowMs, by: ['model'] }),
             keys: ask({ fromMs, toMs: nowMs, by: ['key'] }),
             providers: ask({ fromMs, toMs: nowMs, by: ['provider'] }),
-            lately: ask({ fromMs: nowMs - HEALTH_MS, toMs: nowMs, by: ['provider'] }),
+            lately: ask({ fromMs: nowMs - HEALTH_WINDOW_MS, toMs: nowMs, by: ['provider'] }),
           }),
         ),
         isWhole ? parts.readBudget(account) : null,
@@ -79,9 +84,10 @@ export function homeHandlers(parts: UsageParts): Handlers<'GET /accounts/{accoun
         balance_nano_usd: balance === null ? null : balance.toString(),
         providers: providers.groups.flatMap(({ values: [name] }) =>
           typeof name === 'string'
-            ? [renderProvider(name, lately.groups.find(({ values }) => values[0] === name)?.sums ?? null)]
+            ? [renderProvider(parts, name, lately.groups.find(({ values }) => values[0] === name)?.sums ?? null)]
             : [],
         ),
+        health_rule: HEALTH_RULE,
         has_keys: labels.hasKeys(workspaces),
         has_calls: all.total.requests > 0 || before.total.requests > 0 || (await hasCalls(parts, tenancy)),
       };
@@ -109,11 +115,12 @@ function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => UsageQues
   });
 }
 
-/** Over the last hour. Failing: half of its calls or more ended by a fault that was not their caller's. */
-function renderProvider(name: string, sums: UsageSums | null): HomeReply['providers'][number] {
-  if (sums === null || sums.requests === 0) return { name, state: 'idle', calls: 0, errors: 0 };
-  const { requests: calls, serverErrors: errors } = sums;
-  return { name, state: errors * 2 >= calls ? 'failing' : 'healthy', calls, errors };
+/** The state is the provider's, from the requests of all accounts; the counts are this account's own, over the same time. */
+function renderProvider({ health }: UsageParts, name: string, sums: UsageSums | null): HomeReply['providers'][number] {
+  const { state } = health.read(name);
+  // Before the first request since a start the state is not known, whatever the records have.
+  if (state === 'idle') return { name, state, calls: 0, errors: 0 };
+  return { name, state, calls: sums?.requests ?? 0, errors: sums?.serverErrors ?? 0 };
 }
 
 async function hasCalls({ usage }: UsageParts, tenancy: Tenancy): Promise<boolean> {

@@ -1,6 +1,8 @@
 /** Owns the routes about providers: what is there, and what is entered, changed, taken away or tested. Its words and rules are elsewhere. */
+
 import { CONSOLE_KINDS } from '../config/console-providers.ts';
 import { type Probe, probeProvider } from '../gateway/probe-provider.ts';
+import { HEALTH_RULE } from '../gateway/provider-health.ts';
 import type { Secret } from '../lib/secret.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
 import type { StoredProvider } from '../store/provider-port.ts';
@@ -23,6 +25,7 @@ export function providerHandlers(
   return {
     'GET /accounts/{account}/providers': async () => ({
       providers: await listProviders(desk),
+      health_rule: HEALTH_RULE,
       kinds: CONSOLE_KINDS.map((kind) => ({ ...kind })),
     }),
     [CREATE]: (call) => desk.inTurn(() => createProvider(desk, call)),

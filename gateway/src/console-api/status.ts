@@ -1,5 +1,6 @@
 /** Owns the route that tells anyone how the service is, and what became of one call. Knows no provider's numbers, only its state. */
 import type { Gate } from '../gateway/gate.ts';
+import { HEALTH_RULE } from '../gateway/provider-health.ts';
 import type { CallReader, CallRecord } from '../store/ports.ts';
 import { type Actor, tenancyOf } from './actor.ts';
 import { type AddressRate, createAddressRate } from './address-rate.ts';
@@ -51,6 +52,7 @@ function describeService({ desk, gate, version, startedAtMs }: StatusParts, acto
     version,
     started_at: new Date(startedAtMs).toISOString(),
     providers: isNamed ? providers : [],
+    health_rule: HEALTH_RULE,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Owns what the pages about usage and calls stand on, beside the reader: names, zones, money. Each is asked for as it is now. */
+import type { ProviderHealth } from '../gateway/provider-health.ts';
 import type { UsageReader } from '../store/usage-port.ts';
 
 export interface AskedIds {
@@ -24,6 +25,8 @@ export interface UsageLabels {
    * in these workspaces, and of who made them; null: in any.
    */
   namesOfAsked(asked: AskedIds, workspaces: readonly string[] | null): FilterLabel[];
+  /** All keys and who made them, by name, for suggestions. As `namesOfAsked`. */
+  namesToChoose(workspaces: readonly string[] | null): FilterLabel[];
   /** Whether there is any key, in these workspaces; null: in any. */
   hasKeys(workspaces: readonly string[] | null): boolean;
 }
@@ -38,6 +41,7 @@ export interface AccountBudget {
 
 export interface UsageParts {
   readonly usage: UsageReader;
+  readonly health: Pick<ProviderHealth, 'read'>;
   nowMs(): number;
   /** An IANA zone. */
   timeZoneOf(account: string): string;

@@ -32,6 +32,13 @@ const MINUTE_MS = 60_000;
 const FAULTS_IN_A_ROW = 5;
 const CALLS_FOR_A_SHARE = 20;
 
+/** What `read` and `HealthView.calls` are over. */
+export const HEALTH_WINDOW_MS = MINUTES * MINUTE_MS;
+/** The one definition of a failing provider, for every page that shows its state. */
+export const HEALTH_RULE =
+  `Failing: in the last ${MINUTES} minutes every request failed because of the provider, ` +
+  `or the last ${FAULTS_IN_A_ROW} in a row did, or at least half of ${CALLS_FOR_A_SHARE} or more.`;
+
 /** Times fall into steps that grow by a sixth of an octave from 1 ms up; the last takes what is above some nine minutes. */
 const STEPS_PER_OCTAVE = 6;
 const STEPS = 116;

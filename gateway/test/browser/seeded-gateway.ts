@@ -69,6 +69,76 @@ export async function startSeededGateway(): Promise<SeededGateway> {
   };
 }
 
+const TARGET = { provider: 'lab', model: 'gpt-5-mini-2026-01-01' };
+
+/** Where the time of a call went, and why it failed; every tenth is a record from before either was kept. */
+function describeEnd(
+  { error, status, ttfb_ms, duration_ms }: CallRecord,
+  key: (MadeKey & { readonly name: string }) | undefined,
+  nth: number,
+): Pick<CallRecord, 'attempts' | 'reason' | 'ttfb_ms' | 'duration_ms'> {
+  const times = { ttfb_ms: ttfb_ms === null ? null : Math.min(ttfb_ms, duration_ms), duration_ms };
+  const isSent = error !== 'rate_limited' && error !== 'invalid_request';
+  const attempt = {
+    ...TARGET,
+    status: status === 200 ? 200 : error === 'upstream_failed' ? 503 : null,
+    error: isSent && error !== 'client_left' ? error : null,
+  };
+  if (nth % 10 === 9) {
+    return { ...times, reason: null, attempts: isSent ? [{ ...attempt, duration_ms: times.ttfb_ms ?? 80 }] : [] };
+  }
+  const sent = Math.min(8, duration_ms);
+  const head = Math.max(sent, (times.ttfb_ms ?? 90) - 4);
+  const marks = { start_ms: 4, connect_ms: sent, ttfb_ms: head, ttft_ms: attempt.status === 200 ? head + 40 : null };
+  const attempts = isSent ? [{ ...attempt, ...marks, duration_ms: Math.max(head + 40, duration_ms - 11) }] : [];
+  return { ...times, duration_ms: Math.max(duration_ms, head + 55), attempts, reason: reasonOf(error, key) };
+}
+
+function reasonOf(error: string | null, key: (MadeKey & { readonly name: string }) | undefined): CallRecord['reason'] {
+  const id = key?.id ?? '';
+  switch (error) {
+    case 'rate_limited':
+      return {
+        kind: 'rate_limited',
+        subject: { type: 'key', id, name: key?.name ?? '' },
+        rule: { id: `key:${id}`, cap: 'requests_per_minute' },
+        used: 60,
+        limit: 60,
+        needed: 1,
+        at_step: 'limits',
+      };
+    case 'invalid_request':
+      return {
+        kind: 'invalid_request',
+        param: 'temperature',
+        message: 'temperature: found 3; expected a number from 0 to 2',
+        at_step: 'read',
+      };
+    case 'upstream_failed':
+      return {
+        kind: 'provider_error',
+        target: TARGET,
+        upstream: {
+          status: 503,
+          type: 'overloaded',
+          message: 'The engine is currently overloaded, please try again later',
+        },
+        at_step: 'provider',
+      };
+    case 'upstream_truncated':
+      return {
+        kind: 'cut',
+        target: TARGET,
+        upstream: { status: null, type: 'truncated', message: 'the connection closed before the end of the response' },
+        at_step: 'answer',
+      };
+    case 'client_left':
+      return { kind: 'client_closed', target: TARGET, at_step: 'provider' };
+    default:
+      return null;
+  }
+}
+
 /** The id of the last. */
 async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly name: string })[]): Promise<string> {
   const store = await openStore({ dataDir });
@@ -79,6 +149,7 @@ async function writeCalls(dataDir: string, keys: readonly (MadeKey & { readonly 
     const key = keys[nth % keys.length];
     return {
       ...call,
+      ...describeEnd(call, key, nth),
       workspace: 'default',
       key_id: key?.id ?? '',
       key_name: key?.name ?? '',

@@ -103,6 +103,20 @@ test('filters are told by name, with the id where another key has the same one',
   }
 });
 
+test('names of keys and members are told for filters, those of other accounts and workspaces are not', async () => {
+  const { names }: Reply<'GET /accounts/{account}/filter-names'> = await must(
+    owner.ask('GET /accounts/default/filter-names'),
+  );
+  const labels = (filter: string) => names.filter((one) => one.filter === filter).map(({ label }) => label);
+  expect(labels('member')).toContain('The developer of default');
+  expect(labels('key')).toContain('of the command line');
+  expect(new Set(labels('key')).size).toBe(labels('key').length);
+  expect(labels('key').filter((label) => label.startsWith('a key ('))).toHaveLength(2);
+  const { groups } = await readUsage('by=key');
+  const known = new Set(names.map(({ value }) => value));
+  expect(groups.map(({ values: [key] }) => key ?? '').filter((key) => !known.has(key))).toEqual([]);
+});
+
 test('calls of the command line alone, as sums and as a list', async () => {
   const { total, groups } = await readUsage('by=key&without=member');
   expect([total.requests, groups.map(({ labels: [name] }) => name)]).toEqual([3, ['of the command line']]);

@@ -55,7 +55,7 @@ describe('a provider entered in the console', () => {
     expect(served?.headLines.join('\n')).toContain(`Bearer ${CANARY}`);
   });
 
-  test('has health from its calls, which anyone sees as a word and people of the house as numbers', async () => {
+  test('has health from its calls, which anyone sees as a word and people of the house as numbers, the same on every page', async () => {
     fake.script('their-model', { status: 500, json: { error: { message: 'no' } } });
     for (let index = 0; index < 6; index++) expect(await call(gateway, 'entered-model')).toBe(500);
     expect((await find('entered'))?.health).toMatchObject({ state: 'failing', calls: 7, errors: 6 });
@@ -69,9 +69,19 @@ describe('a provider entered in the console', () => {
       ],
       call: null,
     });
+    const readHome = async () => (await admin.ask('GET', '/accounts/default/home')).json;
+    expect(await readHome()).toMatchObject({ providers: [{ name: 'entered', state: 'failing', errors: 6 }] });
+    const list = await admin.ask('GET', providers);
+    const ruleIn = (json: unknown) => (json as { readonly health_rule: string }).health_rule;
+    const rules = [status.json, await readHome(), list.json].map(ruleIn);
+    expect(new Set(rules).size).toBe(1);
+    expect(rules[0]).toContain('in the last 15 minutes');
     fake.script('their-model', {});
+    // Six of eight have failed, yet the last has not: by the one rule it is healthy everywhere.
     expect(await call(gateway, 'entered-model')).toBe(200);
     expect((await find('entered'))?.health.state).toBe('healthy');
+    expect(await readHome()).toMatchObject({ providers: [{ name: 'entered', state: 'healthy' }] });
+    expect((await askApi(gateway, null, 'GET', '/status')).json).toMatchObject({ state: 'ready' });
   });
 
   test('a new credential and new models bind the next call', async () => {

@@ -2,19 +2,20 @@
 
 import { share, shortNumber } from '../../lib/numbers.ts';
 import { Link } from '../../route/link.tsx';
-import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
+import { HealthBadge } from '../providers/health-badge.tsx';
 import type { Overview } from './overview.ts';
 
 type Provider = Overview['providers'][number];
 
-const TONES: Readonly<Record<Provider['state'], Tone>> = { healthy: 'good', failing: 'bad', idle: 'neutral' };
-
 export function ProviderPanel({
   providers,
+  rule,
   leads,
 }: {
   readonly providers: readonly Provider[];
+  /** When one counts as failing. */
+  readonly rule: string;
   readonly leads: boolean;
 }) {
   return (
@@ -34,13 +35,14 @@ export function ProviderPanel({
             <span className="min-w-0 flex-1 truncate">{name}</span>
             <span className="figures text-sm text-ink-3">
               {calls === 0
-                ? 'no calls'
-                : `${shortNumber(calls)} ${calls === 1 ? 'call' : 'calls'}, ${share(errors, calls)} failed`}
+                ? ''
+                : `${shortNumber(calls)} ${calls === 1 ? 'request' : 'requests'}, ${share(errors, calls)} failed`}
             </span>
-            <Badge tone={TONES[state]}>{state}</Badge>
+            <HealthBadge state={state} />
           </li>
         ))}
       </ul>
+      {providers.length > 0 && <p className="text-sm text-ink-3">Own requests of the last 15 minutes. {rule}</p>}
     </Panel>
   );
 }

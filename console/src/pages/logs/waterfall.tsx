@@ -26,7 +26,6 @@ const FILLS: Readonly<Record<Phase, { readonly fill: string; readonly opacity: n
   stream: { fill: 'var(--chart-1)', opacity: 1 },
   unknown: { fill: 'var(--ink-3)', opacity: 0.4 },
 };
-const FAILED = 'var(--red)';
 
 export function Waterfall({ call }: { readonly call: CallView }) {
   const crash = describeCrash(call);
@@ -53,6 +52,7 @@ export function Waterfall({ call }: { readonly call: CallView }) {
 
 function BarDrawing({ bar, totalMs }: { readonly bar: WaterfallBar; readonly totalMs: number }) {
   const place = (ms: number) => (totalMs === 0 ? 0 : (ms / totalMs) * WIDTH);
+  const endMs = Math.max(0, ...bar.segments.map(({ startMs, durationMs }) => startMs + durationMs));
   return (
     <svg
       viewBox={`0 0 ${WIDTH} 20`}
@@ -67,10 +67,13 @@ function BarDrawing({ bar, totalMs }: { readonly bar: WaterfallBar; readonly tot
           y={5}
           width={Math.max(BAR_MIN, place(durationMs))}
           height={10}
-          fill={bar.error === null || phase === 'connect' ? FILLS[phase].fill : FAILED}
+          fill={FILLS[phase].fill}
           opacity={FILLS[phase].opacity}
         />
       ))}
+      {bar.error !== null && (
+        <rect x={place(endMs) - BAR_MIN} y={0} width={2 * BAR_MIN} height={20} fill="var(--red)" />
+      )}
     </svg>
   );
 }
@@ -85,7 +88,12 @@ function Breakdown({ call, times }: { readonly call: CallView; readonly times: T
         {PHASES.filter(([phase]) => phases[phase] > 0).map(([phase, word, streamWord]) => (
           <li key={phase} className="flex items-center gap-1.5">
             <Swatch phase={phase} />
-            {call.stream ? streamWord : word} {duration(phases[phase])}
+            {call.stream && isMarked
+              ? streamWord
+              : phase === 'wait' && phases.unknown > 0
+                ? 'Until the first byte'
+                : word}{' '}
+            {duration(phases[phase])}
           </li>
         ))}
         <li className="flex items-center gap-1.5">

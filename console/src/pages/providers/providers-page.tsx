@@ -68,6 +68,7 @@ export default function ProvidersPage() {
           ))}
         </ul>
       )}
+      {data !== undefined && data.providers.length > 0 && <p className="text-ink-2">{data.health_rule}</p>}
       {isAdding && data !== undefined && (
         <AddProvider
           kinds={data.kinds}

@@ -53,7 +53,7 @@ export default function StatusPage() {
           {status.data === undefined && status.error === null && <SkeletonPanel heightPx={220} />}
           {status.data !== undefined && <Service status={status.data} />}
           <LookUp key={asked} asked={asked ?? null} call={status.isPlaceholderData ? undefined : status.data?.call} />
-          {status.data !== undefined && <Providers providers={status.data.providers} />}
+          {status.data !== undefined && <Providers providers={status.data.providers} rule={status.data.health_rule} />}
         </Page>
       </main>
     </div>
@@ -162,7 +162,12 @@ function outcomeWords({ status, error }: NonNullable<Status['call']>): string {
   return error ?? 'It was refused';
 }
 
-function Providers({ providers }: { readonly providers: Status['providers'] }) {
+interface ProvidersProps {
+  readonly providers: Status['providers'];
+  readonly rule: string;
+}
+
+function Providers({ providers, rule }: ProvidersProps) {
   if (providers.length === 0) return null;
   return (
     <Section title="Providers">
@@ -176,6 +181,7 @@ function Providers({ providers }: { readonly providers: Status['providers'] }) {
           ))}
         </ul>
       </Panel>
+      <p className="text-sm text-ink-3">{rule}</p>
     </Section>
   );
 }

@@ -108,6 +108,8 @@ export const modelRoutes = {
     access: 'house.read',
     reply: z.object({
       providers: z.array(providerView),
+      /** When a provider counts as failing, in one sentence. */
+      health_rule: z.string(),
       kinds: z.array(z.object({ kind: z.string(), name: z.string(), base_url: z.string().nullable() })),
     }),
   },
@@ -160,6 +162,8 @@ export const modelRoutes = {
       version: z.string(),
       started_at: time,
       providers: z.array(z.object({ name: z.string(), state: z.enum(['healthy', 'failing', 'idle']) })),
+      /** When a provider counts as failing, in one sentence. */
+      health_rule: z.string(),
       /** Null: none was asked for, or there is none of that id. Details only with a session that may see them. */
       call: z
         .object({ request_id: id, at: time, status: z.int(), error: z.string().nullable(), account: id.nullable() })

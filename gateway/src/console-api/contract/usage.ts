@@ -80,6 +80,11 @@ const group = z.object({
 });
 
 export const usageRoutes = {
+  'GET /accounts/{account}/filter-names': {
+    summary: 'The names of keys and of the members who created them, for filters.',
+    access: 'usage.read',
+    reply: z.object({ names: filterLabels }),
+  },
   'GET /accounts/{account}/home': {
     summary: 'The overview: spend against budget, requests, errors, latency, the top models and keys.',
     access: 'usage.read',
@@ -98,9 +103,12 @@ export const usageRoutes = {
         .nullable(),
       /** A prepaid account's; null: postpaid. */
       balance_nano_usd: nanoUsd.nullable(),
+      /** Those that the account used over the range. The state is the provider's; the counts are the account's own, of 15 minutes. */
       providers: z.array(
         z.object({ name: z.string(), state: z.enum(['healthy', 'failing', 'idle']), calls: z.int(), errors: z.int() }),
       ),
+      /** When a provider counts as failing, in one sentence; the same on every page. */
+      health_rule: z.string(),
       has_keys: z.boolean(),
       has_calls: z.boolean(),
     }),

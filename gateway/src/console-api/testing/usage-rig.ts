@@ -1,5 +1,6 @@
 /** Owns a store with calls of two accounts, and the console API over it as one actor or another sees it. For tests. */
 
+import { createProviderHealth } from '../../gateway/provider-health.ts';
 import type { CallRecord } from '../../store/ports.ts';
 import { openStore } from '../../store/sql/open-store.ts';
 import { randomCall, seededRandom } from '../../store/sql/testing/random-calls.ts';
@@ -43,8 +44,10 @@ export async function openUsageRig(dataDir: string, count: number) {
       await store.ledger.settle({ record, posted: cost, released: 7n, absorbed: 0n });
     }),
   );
+  const health = createProviderHealth();
   const parts: UsageParts = {
     usage: store.usage,
+    health,
     nowMs: () => NOW_MS,
     timeZoneOf: () => ZONE,
     labelsOf: async () => ({
@@ -52,6 +55,7 @@ export async function openUsageRig(dataDir: string, count: number) {
       owners: new Map([['key_default_1', 'usr_ann']]),
       memberName: () => 'Ann',
       namesOfAsked: () => [],
+      namesToChoose: () => [],
       hasKeys: () => true,
     }),
     readBudget: async (id) =>
@@ -75,7 +79,7 @@ export async function openUsageRig(dataDir: string, count: number) {
     if (faults.length > 0) throw faults[0];
     return response;
   }
-  return { store, calls, get };
+  return { store, calls, health, get };
 }
 
 export const OWNER: Grant = { account: 'default', role: 'owner', workspaces: null };
