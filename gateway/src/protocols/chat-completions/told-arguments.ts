@@ -1,6 +1,6 @@
 /**
  * Mends how hosts write the arguments of a call: `null` stands for none, and JSON that was put into a text once more is taken out
- * of it. Arguments that begin as an object, as they should, pass as they come.
+ * of it. Arguments that begin otherwise, as objects do, pass as they come.
  */
 import { parseObject } from '../json.ts';
 
@@ -18,16 +18,24 @@ export function startArguments(tool: 'function' | 'custom'): ToldArguments {
   return tool === 'custom' ? AS_THEY_COME : new FunctionArguments();
 }
 
+/** Only texts that begin so are mended: an encoded text, or `null`. */
+const MENDED_STARTS: readonly string[] = ['"', 'n'];
+
 class FunctionArguments implements ToldArguments {
   #held = '';
-  #isObject = false;
+  /** Null: only white space has come. */
+  #isMended: boolean | null = null;
 
   push(piece: string): string {
-    if (this.#isObject) return piece;
-    const text = this.#held + piece;
-    this.#isObject = text.trimStart().startsWith('{');
-    this.#held = this.#isObject ? '' : text;
-    return this.#isObject ? text : '';
+    if (this.#isMended === false) return piece;
+    this.#held += piece;
+    // Only the first piece with a word in it is looked at: a host may send a hundred thousand of one character.
+    const word = this.#isMended === null ? piece.trimStart() : '';
+    if (word !== '') this.#isMended = MENDED_STARTS.includes(word.charAt(0));
+    if (this.#isMended !== false) return '';
+    const text = this.#held;
+    this.#held = '';
+    return text;
   }
 
   end(): string {
