@@ -1,6 +1,9 @@
-/** Owns how nano-USD are shown: with as many digits as it takes not to say 0.00. Exact: no float touches them. */
+/** Formats nano-USD for reading, short and exact. No float touches an amount. */
 
 const NANO_DIGITS = 9;
+const CENT_NANO = 10_000_000n;
+/** The smallest amount that is shown short: $0.0001. */
+const SMALLEST_NANO = 100_000n;
 
 /** `-1234567890` → `-1.23456789`: every digit there is, at least two after the point. */
 export function exactUsd(nanoUsd: string): string {
@@ -8,13 +11,26 @@ export function exactUsd(nanoUsd: string): string {
   return `${sign}$${grouped(whole)}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** For reading: cents, and below a cent the first two digits that are not 0. */
+/**
+ * For reading: two digits after the point from a dollar on; below, two to four, rounded half up. Less than the smallest is
+ * `<$0.0001`; what is 0 is `$0.00`. The exact amount belongs into a `title` beside it.
+ */
 export function shortUsd(nanoUsd: string): string {
-  const { sign, whole, fraction } = digitsOf(nanoUsd);
-  if (whole !== '0' || /^[1-9]|^0[1-9]/.test(fraction)) return `${sign}$${grouped(whole)}.${fraction.slice(0, 2)}`;
-  const first = fraction.search(/[1-9]/);
-  if (first === -1) return '$0.00';
-  return `${sign}$0.${fraction.slice(0, first + 2).replace(/0+$/, '')}`;
+  const nano = BigInt(nanoUsd);
+  const isNegative = nano < 0n;
+  const size = isNegative ? -nano : nano;
+  if (size > 0n && size < SMALLEST_NANO / 2n) return isNegative ? '>-$0.0001' : '<$0.0001';
+  const tenThousandths = (size + SMALLEST_NANO / 2n) / SMALLEST_NANO;
+  const fraction = String(tenThousandths % 10_000n).padStart(4, '0');
+  if (tenThousandths < 10_000n) return `${isNegative ? '-' : ''}$0.${fraction.replace(/0{1,2}$/, '')}`;
+  const cents = (size + CENT_NANO / 2n) / CENT_NANO;
+  return `${isNegative ? '-' : ''}$${grouped(String(cents / 100n))}.${String(cents % 100n).padStart(2, '0')}`;
+}
+
+/** The zeros that a short amount lacks to have four digits after its point, for points that stand below each other. */
+export function missingZeros(shortAmount: string): string {
+  const digits = shortAmount.length - 1 - shortAmount.indexOf('.');
+  return '0'.repeat(Math.max(0, 4 - digits));
 }
 
 /** For an axis or a bar only, where a pixel is coarser than a float. */

@@ -1,17 +1,18 @@
 /** Owns how money, times and budgets stand on a page: short to read, exact at rest of the pointer. */
-import { exactUsd, percentOf, shortUsd } from '../lib/money.ts';
+import { exactUsd, missingZeros, percentOf, shortUsd } from '../lib/money.ts';
 import { relativeTime } from '../lib/numbers.ts';
 import { useNow } from '../lib/use-now.ts';
 import { exactTime, useZone } from '../lib/zone.ts';
 import { classNames } from './class-names.ts';
 
-/** Null: unpriced, which is said. */
+/** Null: unpriced, which is said. In a column of numbers the points of short amounts are below each other. */
 export function Money({ nanoUsd, exact = false }: { readonly nanoUsd: string | null; readonly exact?: boolean }) {
   if (nanoUsd === null) return <span className="text-amber">unpriced</span>;
   const whole = exactUsd(nanoUsd);
+  const shown = exact ? whole : shortUsd(nanoUsd);
   return (
-    <span className="figures" title={whole}>
-      {exact ? whole : shortUsd(nanoUsd)}
+    <span className="figures money" title={whole} data-missing={exact ? undefined : missingZeros(shown)}>
+      {shown}
     </span>
   );
 }

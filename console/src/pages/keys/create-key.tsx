@@ -11,6 +11,7 @@ import { KEY_READS, type Key } from './key.ts';
 import { draftCopy, emptyDraft, type KeyDraft, readDraft } from './key-draft.ts';
 import { KEY_MEMBERS, KeyForm } from './key-form.tsx';
 import { applyPreset, KEY_PRESETS } from './key-presets.ts';
+import { keepLastWorkspace, readLastWorkspace, usualWorkspace } from './last-workspace.ts';
 
 interface CreateKeyProps {
   readonly account: string;
@@ -25,7 +26,9 @@ export function CreateKey({ account, workspaces, like, onMade, onClose }: Create
   const form = useId();
   const zone = useZone();
   const [draft, setDraft] = useState<KeyDraft>(() =>
-    like === null ? emptyDraft(workspaces[0] ?? '') : draftCopy(like, Date.now(), zone),
+    like === null
+      ? emptyDraft(usualWorkspace(workspaces, readLastWorkspace(account)))
+      : draftCopy(like, Date.now(), zone),
   );
   const [preset, setPreset] = useState<string | null>(null);
   const [faults, setFaults] = useState<Faults>({});
@@ -41,7 +44,13 @@ export function CreateKey({ account, workspaces, like, onMade, onClose }: Create
     }
     create.mutate(
       { path: { account }, body: read.value },
-      { onSuccess: ({ key, secret }) => onMade(key, secret), onError: () => focusFirstFault(element) },
+      {
+        onSuccess: ({ key, secret }) => {
+          keepLastWorkspace(account, key.workspace);
+          onMade(key, secret);
+        },
+        onError: () => focusFirstFault(element),
+      },
     );
   }
 

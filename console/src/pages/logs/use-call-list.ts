@@ -6,6 +6,8 @@ import { addNewer, addOlder, beginList, type CallList, type LogsReply, showWaiti
 import type { LogQuery } from './log-filters.ts';
 
 const TAIL_MS = 2_000;
+/** How often the calls of the range are counted anew while the list is live. */
+const COUNT_MS = 4_000;
 const TAIL_LIMIT = 200;
 
 interface CallListState {
@@ -29,11 +31,11 @@ export function useCallList(account: string, filters: LogQuery, isLive: boolean,
   });
   const list = kept?.key === key ? kept.list : null;
   const path = { account };
-  const isEmpty = list !== null && list.newest === null;
+  // While live, its histogram and counters follow too; the list has a question of its own, which costs less.
   const first = useReply(
     'GET /accounts/{account}/logs',
     { path, query: filters },
-    { everyMs: isLive && isEmpty ? TAIL_MS : false },
+    { everyMs: isLive ? (list?.newest === null ? TAIL_MS : COUNT_MS) : false },
   );
   const newest = useRef<string | null>(null);
   newest.current = list?.newest ?? null;

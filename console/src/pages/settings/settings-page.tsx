@@ -1,17 +1,18 @@
 /** Owns the page of settings: the account's name and time zone, what is kept for how long, and how the installation is set up. */
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';
 import { ExactTime } from '../../ui/amounts.tsx';
 import { Button } from '../../ui/button.tsx';
+import { ComboboxField } from '../../ui/combobox-field.tsx';
 import { ErrorNote, memberError } from '../../ui/error-note.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { Page, Panel, Section } from '../../ui/page.tsx';
 import { SkeletonPanel } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { timeZones } from './time-zones.ts';
+import { currentZoneName, findZones, zoneChoices } from './time-zones.ts';
 
 type Settings = Reply<'GET /accounts/{account}/settings'>;
 
@@ -126,8 +127,9 @@ function AccountName({ settings, mayWrite }: { readonly settings: Settings; read
 }
 
 function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonly mayWrite: boolean }) {
-  const current = settings.account.time_zone;
+  const current = currentZoneName(settings.account.time_zone);
   const [zone, setZone] = useState(current);
+  const choices = useMemo(() => zoneChoices(current), [current]);
   const change = useAct('PATCH /accounts/{account}/settings', [
     'GET /accounts/{account}/settings',
     'GET /accounts/{account}/limits',
@@ -148,18 +150,15 @@ function TimeZone({ settings, mayWrite }: { readonly settings: Settings; readonl
           );
         }}
       >
-        <SelectField
+        <ComboboxField
           label="Days begin at midnight in"
           className="w-64"
           disabled={!mayWrite}
           value={zone}
           error={fault}
-          onChange={({ target }) => setZone(target.value)}
-        >
-          {timeZones(current).map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </SelectField>
+          find={(text) => findZones(choices, text).map((choice) => choice.zone)}
+          onChoose={setZone}
+        />
         {mayWrite && (
           <Button kind="primary" type="submit" disabled={zone === current} busy={change.isPending}>
             Save time zone

@@ -1,6 +1,85 @@
-/** Owns the time zones that can be chosen. */
+/** Lists the time zones that can be chosen, by their current names, and finds them by city or by a former name. */
 
-/** Every zone the browser knows, `UTC` first, and the one that stands even where the browser does not know it. */
-export function timeZones(current: string): readonly string[] {
-  return [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])];
+export interface ZoneChoice {
+  /** IANA name: `Asia/Kolkata`. */
+  readonly zone: string;
+  /** Lower-case text that a search is matched against: the name, the city in words, former names. */
+  readonly text: string;
+}
+
+/**
+ * Names that browsers still list (their data keeps the first name of a zone for ever), and the current name of each.
+ * Source: `backward` of the IANA tz database, 2025b.
+ */
+const RENAMED: Readonly<Record<string, string>> = {
+  'Africa/Asmera': 'Africa/Asmara',
+  'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
+  'America/Catamarca': 'America/Argentina/Catamarca',
+  'America/Coral_Harbour': 'America/Atikokan',
+  'America/Cordoba': 'America/Argentina/Cordoba',
+  'America/Godthab': 'America/Nuuk',
+  'America/Indianapolis': 'America/Indiana/Indianapolis',
+  'America/Jujuy': 'America/Argentina/Jujuy',
+  'America/Louisville': 'America/Kentucky/Louisville',
+  'America/Mendoza': 'America/Argentina/Mendoza',
+  'Asia/Calcutta': 'Asia/Kolkata',
+  'Asia/Katmandu': 'Asia/Kathmandu',
+  'Asia/Rangoon': 'Asia/Yangon',
+  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
+  'Atlantic/Faeroe': 'Atlantic/Faroe',
+  'Europe/Kiev': 'Europe/Kyiv',
+  'Pacific/Enderbury': 'Pacific/Kanton',
+  'Pacific/Ponape': 'Pacific/Pohnpei',
+  'Pacific/Truk': 'Pacific/Chuuk',
+};
+
+/** The current name of a zone, if this program knows it by both names. */
+export function currentZoneName(zone: string): string {
+  const current = RENAMED[zone];
+  return current !== undefined && isKnown(current) ? current : zone;
+}
+
+/** Every zone, `UTC` first; also the one in use where the browser does not list it. */
+export function zoneChoices(
+  inUse: string,
+  listed: readonly string[] = Intl.supportedValuesOf('timeZone'),
+): readonly ZoneChoice[] {
+  const texts = new Map<string, string>();
+  for (const name of ['UTC', inUse, ...listed]) {
+    const zone = currentZoneName(name);
+    texts.set(zone, `${texts.get(zone) ?? textOf(zone)}${name === zone ? '' : ` ${textOf(name)}`}`);
+  }
+  return [...texts].map(([zone, text]) => ({ zone, text }));
+}
+
+/** The choices that have every word of the search; those whose city begins with it come first. */
+export function findZones(choices: readonly ZoneChoice[], search: string): readonly ZoneChoice[] {
+  const asked = plain(search).trim();
+  const words = asked.split(/\s+/).filter((word) => word !== '');
+  const found = choices.filter(({ text }) => words.every((word) => text.includes(word)));
+  if (asked === '') return found;
+  const begins = ({ zone }: ZoneChoice) => plain(cityOf(zone)).startsWith(asked);
+  return [...found.filter(begins), ...found.filter((choice) => !begins(choice))];
+}
+
+/** `America/New_York` → `New York`. */
+function cityOf(zone: string): string {
+  return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
+}
+
+function textOf(zone: string): string {
+  return `${zone.toLowerCase()} ${plain(zone)}`;
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[_/]/g, ' ');
+}
+
+function isKnown(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
 }

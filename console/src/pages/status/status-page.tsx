@@ -48,7 +48,7 @@ export default function StatusPage() {
         </Link>
       </header>
       <main>
-        <Page title="Status">
+        <Page title="Status" hasTimes>
           {status.error !== null && <ErrorNote error={status.error} onRetry={() => void status.refetch()} />}
           {status.data === undefined && status.error === null && <SkeletonPanel heightPx={220} />}
           {status.data !== undefined && <Service status={status.data} />}

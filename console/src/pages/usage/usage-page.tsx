@@ -6,7 +6,7 @@ import { RangeChoice } from '../../filters/range-choice.tsx';
 import { PRESET_WORDS } from '../../filters/time-range.ts';
 import { clearFilters } from '../../filters/without.ts';
 import { addressOf } from '../../lib/api.ts';
-import { useModelSlots } from '../../lib/model-colors.ts';
+import { useSlots } from '../../lib/model-colors.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { useAccount } from '../../lib/session.ts';
@@ -22,7 +22,7 @@ import { MetricTiles } from './metric-tiles.tsx';
 import type { UsageGroup, UsageReply } from './metrics.ts';
 import { ProofLine } from './proof-line.tsx';
 import { UsageChart } from './usage-chart.tsx';
-import { groupName } from './usage-series.ts';
+import { drawnGroups } from './usage-series.ts';
 import { GroupTable, TimeTable } from './usage-table.tsx';
 import {
   answeredWishes,
@@ -216,7 +216,7 @@ interface ShownProps {
 
 function Shown({ reply, wishes, onPick }: ShownProps) {
   const [, change] = useFilters();
-  const slots = useModelSlots(modelsIn(reply, wishes));
+  const slots = useSlots(wishes.by.join(','), drawnGroups(reply));
   return (
     <>
       <UsageChart reply={reply} wishes={wishes} slots={slots} onPick={onPick} />
@@ -243,12 +243,6 @@ function Shown({ reply, wishes, onPick }: ShownProps) {
       </Section>
     </>
   );
-}
-
-/** None where groups are something else. */
-function modelsIn({ groups }: UsageReply, { by }: UsageWishes): readonly string[] {
-  if (by.length !== 1 || by[0] !== 'model') return [];
-  return groups.filter(({ amounts }) => amounts !== null).map(groupName);
 }
 
 function Waiting() {

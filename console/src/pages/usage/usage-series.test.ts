@@ -1,7 +1,8 @@
 /** Shows that the chart’s series are the reply’s sums, and how amounts are said. */
 import { describe, expect, test } from 'bun:test';
+import { slotsWith } from '../../lib/series-color.ts';
 import { changeText, metricOf, type Sums, tileText, tokensOf, type UsageGroup, type UsageReply } from './metrics.ts';
-import { groupName, tokenSeries, usageSeries } from './usage-series.ts';
+import { drawnGroups, groupName, tokenSeries, usageSeries } from './usage-series.ts';
 
 const NONE: Sums = {
   requests: 0,
@@ -56,6 +57,16 @@ describe('usageSeries', () => {
       ['3', 'no call'],
       ['1', 'no call'],
     ]);
+  });
+  test('two keys of one name have a colour each, and keep it when one is filtered out', () => {
+    const key = (id: string, requests: number) => ({ ...group(id, requests, 'prod'), labels: ['prod'] });
+    const both = reply([key('key_1', 3), key('key_2', 1)]);
+    const slots = slotsWith(new Map(), drawnGroups(both));
+    const [one, other] = usageSeries(both, requests, slots).map(({ color }) => color);
+    expect(one).not.toBe(other);
+    const alone = reply([key('key_2', 1)]);
+    const later = slotsWith(slots, drawnGroups(alone));
+    expect(usageSeries(alone, requests, later)[0]?.color).toBe(other as string);
   });
   test('groups without amounts of their own are in the others', () => {
     const drawn = reply([group('a', 5), { ...group('b', 2), amounts: null }], { others: [2, null] });

@@ -20,6 +20,16 @@ export function groupName(group: UsageGroup): string {
   return group.values.map((value, at) => group.labels[at] ?? value ?? NONE).join(' · ');
 }
 
+/** Tells groups apart, which names may not: two keys may have one name. */
+function groupId({ values }: UsageGroup): string {
+  return values.map((value) => value ?? NONE).join(' · ');
+}
+
+/** The ids of the groups that a chart draws. */
+export function drawnGroups({ groups }: UsageReply): readonly string[] {
+  return groups.filter(({ amounts }) => amounts !== null).map(groupId);
+}
+
 /**
  * The greatest first; where amounts are percentiles, those with the most calls. Groups that cannot be added are never put
  * together: beyond the greatest they are left to the table. `slots`: colours that groups have elsewhere.
@@ -30,12 +40,16 @@ export function usageSeries(reply: UsageReply, metric: Metric, slots?: Slots): r
     return group.amounts === null || size === null || size <= 0 ? [] : [{ group, amounts: group.amounts }];
   });
   const colors = seriesColors(
-    drawn.map(({ group }) => groupName(group)),
+    drawn.map(({ group }) => groupId(group)),
     slots,
   );
   const series = drawn.map(({ group, amounts }) => {
-    const name = groupName(group);
-    return { name, color: colors.get(name) ?? REST, group, ...columnsOf(amounts, metric) };
+    return {
+      name: groupName(group),
+      color: colors.get(groupId(group)) ?? REST,
+      group,
+      ...columnsOf(amounts, metric),
+    };
   });
   if (reply.others === null) return series;
   const others = { name: 'others', color: REST, group: null, ...columnsOf(reply.others, metric) };

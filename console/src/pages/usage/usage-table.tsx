@@ -34,11 +34,13 @@ interface GroupTableProps {
 
 export function GroupTable({ reply, wishes, slots, onPick }: GroupTableProps) {
   const metric = metricOf(wishes.metric, wishes.percentile);
-  const colors = new Map(usageSeries(reply, metric, slots).map(({ name, color }) => [name, color]));
-  const rows: Row[] = reply.groups.map((group) => {
-    const name = groupName(group);
-    return { name, color: colors.get(name) ?? null, group, sums: group.sums };
-  });
+  const colors = new Map(usageSeries(reply, metric, slots).map(({ group, color }) => [group, color]));
+  const rows: Row[] = reply.groups.map((group) => ({
+    name: groupName(group),
+    color: colors.get(group) ?? null,
+    group,
+    sums: group.sums,
+  }));
   if (reply.rest !== null) rows.push({ name: 'all others', color: null, group: null, sums: reply.rest });
   const total: Row = { name: 'Total', color: null, group: null, sums: reply.total };
   return (

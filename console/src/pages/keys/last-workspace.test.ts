@@ -1,0 +1,13 @@
+/** Tests which workspace a new key is offered. */
+import { expect, test } from 'bun:test';
+import { usualWorkspace } from './last-workspace.ts';
+
+test.each([
+  [['archive', 'default', 'team-a'], null, 'default'],
+  [['archive', 'default', 'team-a'], 'team-a', 'team-a'],
+  [['archive', 'default'], 'gone', 'default'],
+  [['team-a', 'team-b'], null, 'team-a'],
+  [[], 'default', ''],
+] as const)('of %p after %p it is %p', (workspaces, last, usual) => {
+  expect(usualWorkspace(workspaces, last)).toBe(usual);
+});
