@@ -72,6 +72,8 @@ export const FAILURE_KINDS = {
   upstream_timeout: row('upstream', [500, 'api_error', 'internal_error'], [504, 'timeout_error']),
   upstream_failed: UPSTREAM_FAULT,
   upstream_refused_us: UPSTREAM_FAULT,
+  /** The upstream does not know the model, the deployment or the address that the operator configured. */
+  upstream_misconfigured: UPSTREAM_FAULT,
   upstream_nonsense: UPSTREAM_FAULT,
   upstream_truncated: UPSTREAM_FAULT,
   /** A limit of the caller's own: requests, tokens or calls at once. `retryAfterSeconds` is when the call would pass. */

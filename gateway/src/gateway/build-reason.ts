@@ -34,6 +34,7 @@ const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
   upstream_timeout: 'provider_error',
   upstream_failed: 'provider_error',
   upstream_refused_us: 'provider_credential',
+  upstream_misconfigured: 'provider_error',
   upstream_nonsense: 'provider_error',
   upstream_truncated: 'provider_error',
   rate_limited: 'rate_limited',

@@ -52,12 +52,7 @@ function failureOfRefusal(
   const credential = credentialOf(job.route.upstream);
   const error = readError(body.subarray(0, WORDS_BYTES_MAX));
   const words = scrubText(error.message, credential);
-  const failure = failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, words);
-  // A model that upstream does not know is the operator's to mend as well.
-  if (failure.kind === 'upstream_refused_us' || failure.details.status === 404) {
-    job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
-  }
-  return failure;
+  return failureOfTranslatedError(head.status, headerOf(head, 'retry-after'), error, words);
 }
 
 function failureOfEvent(job: Dispatch, { type, status, message }: Extract<GenerationEvent, { kind: 'error' }>) {

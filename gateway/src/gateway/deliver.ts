@@ -1,6 +1,5 @@
 /** Owns handing an answer to the client: a stream as it runs, an answer in one piece as upstream wrote it. */
 import { CallFailure } from '../errors/call-failure.ts';
-import type { ReasonUpstream } from '../errors/reason.ts';
 import type { AnswerFacts, AnswerReading } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { countTokens } from './count-tokens.ts';
@@ -15,7 +14,7 @@ import type { StreamRelay } from './stream-relay.ts';
 import { unsentIn, unsentOf } from './unsent-answer.ts';
 import { unstoppable } from './unstoppable.ts';
 import { refusesStream } from './upstream-call.ts';
-import { failureOfErrorWords, failureOfStatus, headerOf } from './upstream-outcome.ts';
+import { failureOfErrorWords, failureOfRefusal, headerOf } from './upstream-outcome.ts';
 
 const WORDS_BYTES_MAX = 64 * 1024;
 /** What a host answers that has no counter of tokens. */
@@ -98,18 +97,16 @@ function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
     throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
   }
   if (reading.kind === 'error') {
-    throw failureOfErrorWords('error', reading.status, scrubText(reading.message, credentialOf(job.route.upstream)));
+    throw failureOfErrorWords(
+      reading.type,
+      reading.status,
+      scrubText(reading.message, credentialOf(job.route.upstream)),
+    );
   }
   if (job.call.facts?.stream === true) {
     throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
   }
   return reading.facts;
-}
-
-/** What an error body says, scrubbed: its type, and its message or the beginning of what is not in the format. */
-function readWords({ protocol, route }: Dispatch, body: Buffer): Pick<ReasonUpstream, 'type' | 'message'> {
-  const { code: type, message } = protocol.codec.readError(body.subarray(0, WORDS_BYTES_MAX));
-  return { type, message: scrubText(message, credentialOf(route.upstream)) };
 }
 
 /** Upstream refused the caller's content: its status and its body as it came, less what is the operator's. Else our words. */
@@ -119,13 +116,9 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
   const isJson = !cut && isJsonObject(body);
   const shown =
     isJson || isPlainText(head, body, cut) ? words : `the model provider refused the request (HTTP ${head.status})`;
-  const failure = failureOfStatus(head.status, headerOf(head, 'retry-after'), shown, {
-    status: head.status,
-    ...readWords(job, body),
-  });
-  if (failure.kind === 'upstream_refused_us') {
-    job.gate.log.alarm(job.call.requestId, `${job.route.upstream.provider} answered HTTP ${head.status}: ${words}`);
-  }
+  const error = job.protocol.codec.readError(body.subarray(0, WORDS_BYTES_MAX));
+  const said = scrubText(error.message, credential);
+  const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, said, shown);
   // What is no JSON is told in an error body of ours: a page of a proxy, say, is never passed on as it is.
   if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
   const shownBody = scrub(body, credential);

@@ -11,11 +11,12 @@ import { MeteredBody } from './metered-body.ts';
 import { OnePieceAnswer } from './one-piece-answer.ts';
 import { openMeter } from './open-meter.ts';
 import { Outbox } from './outbox.ts';
+import { alarm } from './refuse.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
 import { type Outcome, settle } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
 import { unsentIn } from './unsent-answer.ts';
-import { failureOfLateAnswer } from './upstream-outcome.ts';
+import { failureOfLateAnswer, isOperatorsFault } from './upstream-outcome.ts';
 
 /** How the relay of one attempt is to behave. */
 export interface RelayPlan {
@@ -98,6 +99,7 @@ export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
       const { kind, message, details } = failure;
       call.failure = failure;
       const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
+      if (isOperatorsFault(failure)) alarm(call, failure, gate);
       if (kind === 'gateway_fault') gate.log.fault(call.requestId, message, details.cause);
       else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
     },

@@ -5,6 +5,7 @@ import type { Call } from './call.ts';
 import type { Gate } from './gate.ts';
 import { failureReply } from './reply.ts';
 import { settle } from './settle.ts';
+import { isOperatorsFault } from './upstream-outcome.ts';
 
 interface Ending {
   readonly protocol: Protocol;
@@ -15,6 +16,7 @@ interface Ending {
 /** What is no CallFailure is a fault of ours: it is logged with its cause, and the caller is told nothing of it. */
 export async function refuse(call: Call, error: unknown, { protocol, gate, countOnly }: Ending): Promise<Response> {
   const failure = error instanceof CallFailure ? error : fault(call, error, gate);
+  if (isOperatorsFault(failure)) alarm(call, failure, gate);
   if (call.principal === null) gate.unknownCallers += 1;
   call.failure = failure;
   let isFree = false;
@@ -30,6 +32,11 @@ export async function refuse(call: Call, error: unknown, { protocol, gate, count
   if (call.content !== null) call.content.answered(await reply.clone().text());
   if (call.run !== null) await call.run.end(isFree);
   return reply;
+}
+
+/** Tells the operator of trouble with their own account or configuration at the provider. */
+export function alarm({ requestId, route }: Call, { details }: CallFailure, { log }: Gate): void {
+  log.alarm(requestId, `${route?.upstream.provider ?? ''}: ${String(details.cause)}`);
 }
 
 function fault(call: Call, cause: unknown, gate: Gate): CallFailure {

@@ -240,12 +240,12 @@ export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
     if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(this.#bytes.missingBlank);
   }
 
-  /** Before the first byte an error is a status; after it, upstream's own record is passed on and nothing follows it. */
+  /** Before the first byte an error is a status; after it, upstream's own record goes out last, save trouble of our account. */
   #takeError(record: SseRecord): void {
     const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
     const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
     const failure = outcome.failureOfErrorWords(type, status, words);
-    if (!this.#anyRecord || this.#observer.rewrites) {
+    if (!this.#anyRecord || this.#observer.rewrites || outcome.isOperatorsFault(failure)) {
       this.#fail(failure);
       return;
     }

@@ -119,8 +119,8 @@ describe('C.6, an OpenAI client of a messages upstream', () => {
     [
       'model unknown there, 404',
       fromMessages(404, { type: 'not_found_error', message: 'model: claude-9' }),
-      OpenAI.NotFoundError,
-      { status: 404, code: 'model_not_found', type: INVALID, message: '404 model: claude-9' },
+      OpenAI.InternalServerError,
+      fault,
     ],
     ['timeout, 504', fromMessages(504, { type: 'timeout_error', message: 'x' }), OpenAI.InternalServerError, fault],
     ['timeout, 408', fromMessages(408, 'upstream request timeout'), OpenAI.InternalServerError, fault],
@@ -195,8 +195,8 @@ describe('C.6, an Anthropic client of a chat upstream', () => {
     [
       'model unknown there, 404',
       fromChat(404, { message: 'no model x', code: 'model_not_found' }),
-      Anthropic.NotFoundError,
-      of(404, 'not_found_error'),
+      Anthropic.InternalServerError,
+      of(500, 'api_error'),
     ],
     ['timeout, 504', fromChat(504, ''), Anthropic.APIError, of(504, 'timeout_error')],
     ['timeout, 408', fromChat(408, 'upstream request timeout'), Anthropic.APIError, of(504, 'timeout_error')],
@@ -284,7 +284,7 @@ describe.each([
     expect(vocabulary.renderError(from(status, { message: 'account org-secret' }), ID)).not.toContain('org-secret');
   });
 
-  test.each([400, 404, 413, 422])('is told something where upstream’s %d has no words', (status) => {
+  test.each([400, 413, 422])('is told something where upstream’s %d has no words', (status) => {
     const body = vocabulary.renderError(from(status, '<html>no</html>'), ID);
     expect(JSON.parse(body).error.message).toBe(`the model provider refused the request (HTTP ${status})`);
   });

@@ -2,6 +2,7 @@
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import type { ReasonUpstream } from '../errors/reason.ts';
+import { type AccountTrouble, readAccountTrouble } from '../protocols/account-words.ts';
 import type { UpstreamError } from '../protocols/codec.ts';
 import { type Overflow, readOverflow } from '../protocols/overflow-words.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../upstream/failure.ts';
@@ -55,7 +56,7 @@ export function failureOfStatus(
       upstream,
     });
   }
-  if (OUR_ACCOUNT.has(status)) return refusedUs(status, cause, upstream);
+  if (OUR_ACCOUNT.has(status)) return operatorsFault('account', cause, upstream);
   if (status === 408 || status === 504) {
     return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause, upstream });
   }
@@ -65,16 +66,48 @@ export function failureOfStatus(
   return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause, upstream });
 }
 
-function refusedUs(status: number, cause: string, upstream: ReasonUpstream): CallFailure {
-  return new CallFailure(
-    'upstream_refused_us',
-    `the model provider refused this gateway's own account (HTTP ${status}); its operator must mend that`,
-    { cause, upstream },
-  );
+const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [FailureKind, string] } = {
+  account: ['upstream_refused_us', "the model provider refused this gateway's own account"],
+  model: [
+    'upstream_misconfigured',
+    'the model provider does not know the model or the address that this gateway is configured with',
+  ],
+};
+
+/** The caller cannot correct it: nothing of upstream's words is shown. */
+function operatorsFault(trouble: AccountTrouble, cause: string, upstream: ReasonUpstream): CallFailure {
+  const [kind, message] = OPERATORS_FAULT[trouble];
+  return new CallFailure(kind, `${message}; its operator must correct that`, { cause, upstream });
 }
 
-/** What hosts say with a 400 though it is the operator's account (Anthropic, Gemini, xAI; recorded in 2025 and 2026). */
-const ABOUT_OUR_ACCOUNT = /^(?:your credit balance is too low|api key not valid|(?:incorrect|invalid) api key\b)/i;
+/** Whether a failure is about the operator's account or configuration, so that the log alarms. */
+export function isOperatorsFault({ kind }: CallFailure): boolean {
+  return kind === 'upstream_refused_us' || kind === 'upstream_misconfigured';
+}
+
+/**
+ * An HTTP status other than 200 where caller and upstream speak one format. `error` is what the body says, `words` its
+ * message and `shown` what the caller may see of it, both scrubbed. The body is read before the status: hosts tell trouble of
+ * the operator's account with 400 and 429.
+ */
+export function failureOfRefusal(
+  status: number,
+  retryAfter: string | null,
+  error: UpstreamError,
+  words: string,
+  shown: string,
+): CallFailure {
+  const upstream = { status, type: error.code, message: words };
+  const trouble = troubleOf(status, error);
+  if (trouble !== null) return operatorsFault(trouble, `HTTP ${status}: ${shown}`, upstream);
+  return failureOfStatus(status, retryAfter, shown, upstream);
+}
+
+/** A 404 without an error in it comes from no model host: the configured address is wrong. */
+function troubleOf(status: number, { trouble, message }: UpstreamError): AccountTrouble | null {
+  return trouble ?? (status === 404 && message === '' ? 'model' : null);
+}
+
 /** What hosts say with a 503 when it is not a failure but their load (xAI, recorded in 2026). */
 const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
 
@@ -91,12 +124,13 @@ export function failureOfTranslatedError(
 ): CallFailure {
   const cause = `HTTP ${status}: ${words}`;
   const upstream = { status, type: error.code, message: words };
+  const trouble = troubleOf(status, error);
+  if (trouble !== null) return operatorsFault(trouble, cause, upstream);
   if (blamesCaller(status)) {
     const { condition } = error;
     if (condition === 'context_overflow' || condition === 'output_over_context') {
       return failureOfOverflow({ ...error, condition }, cause, upstream);
     }
-    if (status === 400 && ABOUT_OUR_ACCOUNT.test(error.message)) return refusedUs(status, cause, upstream);
   }
   if (status === 503 && ABOUT_LOAD.test(error.message)) return failureOfStatus(529, retryAfter, words, upstream);
   const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
@@ -121,6 +155,8 @@ function failureOfOverflow(overflow: Overflow, cause: string, upstream: ReasonUp
 /** An error record in a stream, or an error body under a 200. */
 export function failureOfErrorWords(type: string, status: number | null, words: string): CallFailure {
   const upstream = { status, type, message: words };
+  const trouble = readAccountTrouble(words, type);
+  if (trouble !== null) return operatorsFault(trouble, `${type}: ${words}`, upstream);
   const overflow = status === null || blamesCaller(status) ? readOverflow(words, type) : null;
   if (overflow !== null) return failureOfOverflow(overflow, `${type}: ${words}`, upstream);
   if (status !== null) return failureOfStatus(status, null, words, upstream);

@@ -7,6 +7,7 @@ import type { Generation } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
+import type { AccountTrouble } from './account-words.ts';
 import type { ToolNames } from './tool-names.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';
@@ -67,6 +68,8 @@ export interface UpstreamError {
   readonly message: string;
   /** Upstream's code or type of the error, where it is a word. */
   readonly code: string | null;
+  /** What the code and the words say of the operator's account at the upstream; null: nothing. */
+  readonly trouble: AccountTrouble | null;
   /** Of the prompt, of the answer asked for, and the most there may be, where the words name them. */
   readonly promptTokens: number | null;
   readonly outputTokens: number | null;

@@ -1,4 +1,5 @@
 /** Owns finding the words and the code in the body of an upstream's error, whatever host wrote it. Judges the status of none. */
+import { readAccountTrouble } from './account-words.ts';
 import type { UpstreamError } from './codec.ts';
 import { asArray, asObject, asText, type JsonObject } from './json.ts';
 import { readOverflow } from './overflow-words.ts';
@@ -45,10 +46,11 @@ const ABOUT_SIGNATURES = [
 
 /** What an error's words and code mean to a caller. */
 export function describeError(message: string, code: string | null): UpstreamError {
+  const trouble = readAccountTrouble(message, code);
   const overflow = readOverflow(message, code);
-  if (overflow !== null) return { message, code, ...overflow };
+  if (overflow !== null) return { message, code, trouble, ...overflow };
   const condition = ABOUT_SIGNATURES.some((pattern) => pattern.test(message)) ? 'signature' : 'other';
-  return { condition, message, code, promptTokens: null, outputTokens: null, tokensMax: null };
+  return { condition, message, code, trouble, promptTokens: null, outputTokens: null, tokensMax: null };
 }
 
 function parseJson(text: string): unknown {

@@ -39,6 +39,7 @@ export type AnswerReading =
   | { readonly kind: 'answer'; readonly facts: AnswerFacts }
   | {
       readonly kind: 'error';
+      readonly type: string;
       readonly status: number | null;
       readonly message: string;
       readonly facts?: AnswerFacts | undefined;

@@ -22,6 +22,7 @@ export interface ExpectedAnswer {
 }
 
 const AS_IT_CAME = new Set([400, 404, 413, 422]);
+const ACCOUNT_WORDS = ['credit balance is too low', 'Incorrect API key provided', 'API key not valid'];
 const VOID = { usage: null, usage_source: 'void', finish_reason: null } as const;
 
 /** The client's answer to a recording whose lines end as the chunking made them. */
@@ -39,7 +40,14 @@ export function expectedAnswer(call: RecordedCall, requestId: string, crlf: bool
 /** What the contract says of an upstream status: kept with its body, kept in our words, or a fault of upstream's. */
 function refusal(call: RecordedCall, status: number, text: string): ExpectedAnswer {
   const record = (error: string): ExpectedRecord => ({ ...VOID, error, served_model: call.upstreamModel });
-  if (AS_IT_CAME.has(status)) return { status, body: text, record: record('upstream_rejected') };
+  // The words are those of the recordings and the corpus.
+  if (status === 404 && /model|deployment|Resource not found/i.test(text))
+    return { status: 500, body: null, record: record('upstream_misconfigured') };
+  if (status === 400 && ACCOUNT_WORDS.some((said) => text.includes(said))) {
+    return { status: 500, body: null, record: record('upstream_refused_us') };
+  }
+  if (AS_IT_CAME.has(status))
+    return { status, body: text.startsWith('{') ? text : null, record: record('upstream_rejected') };
   const messages = call.recording.api === 'anthropic-messages';
   if (status === 429) return { status, body: null, record: record('upstream_rate_limited') };
   if (status === 529) return { status: messages ? 529 : 500, body: null, record: record('upstream_overloaded') };

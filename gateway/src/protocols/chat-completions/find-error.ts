@@ -1,7 +1,7 @@
 /** Owns finding the error that a chunk or an answer of status 200 is or holds. What becomes of it is the caller's. */
 import type { GenerationEvent } from '../../generation/event.ts';
-import { asObject, asText, type JsonObject } from '../json.ts';
-import { messageOf, statusOf } from './read-answer.ts';
+import type { JsonObject } from '../json.ts';
+import { messageOf, statusOf, typeOf } from './read-answer.ts';
 
 type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;
 
@@ -16,8 +16,5 @@ export function findError(chunk: JsonObject, recordName: string): ErrorEvent | n
 }
 
 function errorEvent(error: unknown): ErrorEvent {
-  // The code says more than the type: `rate_limit_exceeded` of `requests`.
-  const named = asObject(error);
-  const type = asText(named?.code) ?? asText(named?.type) ?? 'error';
-  return { kind: 'error', type, message: messageOf(error), status: statusOf(error) };
+  return { kind: 'error', type: typeOf(error), message: messageOf(error), status: statusOf(error) };
 }

@@ -9,7 +9,7 @@ import { asArray, asObject, asText, type JsonObject, parseObject } from '../json
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer } from '../record-template.ts';
 import { withId } from './mend-id.ts';
-import { generatedBytes, messageOf, reasoningBytes, statusOf } from './read-answer.ts';
+import { generatedBytes, messageOf, reasoningBytes, statusOf, typeOf } from './read-answer.ts';
 import { readSteps } from './read-steps.ts';
 import { ChatGrammar } from './stream-grammar.ts';
 import { readTier, readToldUsage, withTier } from './usage.ts';
@@ -89,8 +89,7 @@ export class ChatStreamObserver implements StreamObserver {
     this.#model = asText(chunk.model) ?? this.#model;
     const error = chunk.error ?? (record.event === 'error' ? chunk : null);
     if (error !== null && error !== undefined && error !== false && error !== '') {
-      const type = asText(asObject(error)?.type) ?? 'error';
-      this.failure = { type, message: messageOf(error), status: statusOf(error) };
+      this.failure = { type: typeOf(error), message: messageOf(error), status: statusOf(error) };
       return 'error';
     }
     for (const choice of choices) this.#observeChoice(asObject(choice));

@@ -51,8 +51,8 @@ describe('readAnswer', () => {
 
   test('takes an error without choices for an error, with the status it names', () => {
     const error = { message: 'filtered', code: 'content_filter', status: 400 };
-    expect(read({ error })).toEqual({ kind: 'error', status: 400, message: 'filtered' });
-    expect(read({ error: 'busy' })).toEqual({ kind: 'error', status: null, message: 'busy' });
+    expect(read({ error })).toEqual({ kind: 'error', type: 'content_filter', status: 400, message: 'filtered' });
+    expect(read({ error: 'busy' })).toEqual({ kind: 'error', type: 'error', status: null, message: 'busy' });
   });
 
   test('takes an answer with choices and a null error for an answer', () => {

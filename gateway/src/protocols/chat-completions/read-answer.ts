@@ -13,7 +13,8 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
   const facts = factsOf(body, choices, bodyBytes);
   const error = body.error;
   if (error !== undefined && error !== null && !Array.isArray(body.choices)) {
-    return { kind: 'error', status: statusOf(error), message: messageOf(error), facts: billed(facts) };
+    const told = { type: typeOf(error), status: statusOf(error), message: messageOf(error) };
+    return { kind: 'error', ...told, facts: billed(facts) };
   }
   if (choices.length === 0) return { kind: 'nonsense', message: 'the answer has no choices', facts: billed(facts) };
   return { kind: 'answer', facts };
@@ -78,6 +79,12 @@ export function statusOf(error: unknown): number | null {
     if (typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599) return value;
   }
   return null;
+}
+
+/** The code of an error object, else its type: the code says more, `rate_limit_exceeded` of `requests`. */
+export function typeOf(error: unknown): string {
+  const named = asObject(error);
+  return asText(named?.code) ?? asText(named?.type) ?? 'error';
 }
 
 /** The words of an error object or text, for the log and for a scrubbed in-band message. */

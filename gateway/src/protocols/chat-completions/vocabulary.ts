@@ -5,14 +5,9 @@ import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
 /** Clients skip SSE comments. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
-/** Codes of statuses of upstream's that are kept in a translation. Wire reference C.6. */
-const KEPT_CODES: ReadonlyMap<number, string> = new Map([[404, 'model_not_found']]);
-
 /** `{"error":{"message","type","param","code"}}`; the message of a 5xx repeats the request id. */
 export function renderError(failure: CallFailure, requestId: string): string {
-  const { type, code: usualCode } = FAILURE_KINDS[failure.kind].chat;
-  const kept = failure.details.status;
-  const code = (kept === undefined ? null : KEPT_CODES.get(kept)) ?? usualCode;
+  const { type, code } = FAILURE_KINDS[failure.kind].chat;
   const message = withRequestId(failure, requestId);
   return JSON.stringify({ error: { message, type, param: failure.details.param ?? null, code } });
 }

@@ -47,6 +47,7 @@ describe('readAnswer', () => {
   ])('an error of type %p has the status %p', (type, status) => {
     expect(read({ type: 'error', error: { type, message: 'm' } })).toEqual({
       kind: 'error',
+      type: typeof type === 'string' ? type : 'api_error',
       status,
       message: 'm',
     });

@@ -15,6 +15,7 @@ export function readAnswer(answer: unknown, bodyBytes: number): AnswerReading {
     const error = asObject(body.error);
     return {
       kind: 'error',
+      type: asText(error?.type) ?? 'api_error',
       status: statusOfType(error?.type),
       message: asText(error?.message) ?? 'upstream gave no reason',
       facts: billed(facts),
