@@ -27,15 +27,20 @@ function slowness({ ending }: Cell): number {
 }
 
 async function show(cell: Cell): Promise<readonly string[]> {
+  const startMs = performance.now();
+  let step = 'making its account and key';
   try {
     const opened = await openCell(rig, cell);
+    step = 'its call';
     const { seen, record } = await runCell(rig, opened);
     const wrong = judge(cell, seen, record, rig.books);
+    step = 'the next call';
     const next = await callNext(rig, opened, seen);
     const nextWrong = next === cell.ending.next ? [] : [`${cell.name}: the next call is answered ${next}`];
     return [...wrong, ...nextWrong, ...judgeBalance(cell.id, rig.books)];
   } catch (fault) {
-    return [`${cell.name}: ${fault instanceof Error ? fault.message : String(fault)}`];
+    const words = fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
+    return [`${cell.name}: ${step} failed ${Math.round(performance.now() - startMs)} ms after the start: ${words}`];
   }
 }
 
