@@ -1,13 +1,13 @@
 /** Owns one head of a table: its sorting, and its edge that is dragged, or moved by the arrow keys. */
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { type PointerEvent, useRef } from 'react';
+import { type CSSProperties, type PointerEvent, useRef } from 'react';
 import { classNames } from './class-names.ts';
 import type { Column } from './column.ts';
 
 interface ColumnHeadProps<Row> {
   readonly column: Column<Row>;
   readonly sort: 'ascending' | 'descending' | null;
-  /** Pixels; null: what is left. */
+  /** Pixels that somebody dragged it to; null: nobody did. */
   readonly width: number | null;
   readonly onSort: () => void;
   readonly onWidth: (widthPx: number) => void;
@@ -36,10 +36,12 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
       ref={ref}
       scope="col"
       aria-sort={sort ?? undefined}
-      style={width === null ? undefined : { width, minWidth: width }}
+      style={width === null ? usualWidth(column.width) : { width, minWidth: width }}
       className={classNames(
-        'group/head sticky top-0 z-10 h-8 border-b border-line bg-panel px-3 text-sm font-medium whitespace-nowrap text-ink-2',
-        column.align === 'right' && 'text-right',
+        'group/head sticky top-0 z-10 h-8 border-b border-line bg-panel px-2 py-1 text-sm/4 font-medium text-ink-2 md:px-3',
+        width === null && column.width !== undefined && 'md:w-(--usual-width) md:min-w-(--usual-width)',
+        column.align === 'right' ? 'text-right' : 'text-left',
+        column.pinned === true && 'right-0 z-20',
         column.wideOnly === true && 'max-md:hidden',
       )}
     >
@@ -47,10 +49,17 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
       {column.sortBy === undefined ? (
         column.head
       ) : (
-        <button type="button" onClick={onSort} className="inline-flex items-center gap-1 hover:text-ink">
+        <button
+          type="button"
+          onClick={onSort}
+          className={classNames(
+            'inline-flex items-center gap-1 hover:text-ink',
+            column.align === 'right' ? 'text-right' : 'text-left',
+          )}
+        >
           {column.head}
-          {sort === 'ascending' && <ArrowUp size={12} aria-hidden="true" />}
-          {sort === 'descending' && <ArrowDown size={12} aria-hidden="true" />}
+          {sort === 'ascending' && <ArrowUp size={12} className="shrink-0" aria-hidden="true" />}
+          {sort === 'descending' && <ArrowDown size={12} className="shrink-0" aria-hidden="true" />}
         </button>
       )}
       {column.head !== '' && (
@@ -59,7 +68,7 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
           role="separator"
           aria-orientation="vertical"
           aria-label={`Width of ${column.head}`}
-          aria-valuenow={width ?? 0}
+          aria-valuenow={width ?? column.width ?? 0}
           tabIndex={0}
           onPointerDown={drag}
           onKeyDown={(event) => {
@@ -73,4 +82,9 @@ export function ColumnHead<Row>({ column, sort, width, onSort, onWidth }: Column
       )}
     </th>
   );
+}
+
+/** As a variable, for a class that applies it on wide windows only. */
+function usualWidth(px: number | undefined): CSSProperties | undefined {
+  return px === undefined ? undefined : ({ '--usual-width': `${px}px` } as CSSProperties);
 }

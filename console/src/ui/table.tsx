@@ -90,7 +90,7 @@ export function Table<Row>({
                 key={column.id}
                 column={column}
                 sort={sort?.column === column.id ? (sort.descending ? 'descending' : 'ascending') : null}
-                width={widths[column.id] ?? column.width ?? null}
+                width={widths[column.id] ?? null}
                 onSort={() => setSort(nextSorting(sort, column))}
                 onWidth={(width) => setWidths((known) => ({ ...known, [column.id]: width }))}
               />
@@ -117,15 +117,18 @@ export function Table<Row>({
                 className={classNames(
                   'group h-8 outline-offset-[-2px]',
                   onOpen !== undefined && 'cursor-pointer hover:bg-hover',
-                  key === openKey && 'bg-accent-soft',
+                  key === openKey ? 'bg-accent-soft' : 'bg-panel',
                 )}
               >
-                {columns.map((column) => (
+                {columns.map((column, place) => (
                   <td
                     key={column.id}
                     className={classNames(
-                      'max-w-80 truncate border-b border-line px-3 py-1 group-last:border-0',
+                      'truncate border-b border-line px-2 py-1 group-last:border-0 md:max-w-80 md:px-3',
+                      // On a phone the name leaves room for the numbers.
+                      place === 0 ? 'max-w-36' : 'max-w-48',
                       column.align === 'right' && 'figures text-right',
+                      column.pinned === true && 'sticky right-0 z-[5] bg-inherit',
                       column.wideOnly === true && 'max-md:hidden',
                     )}
                   >
@@ -144,7 +147,7 @@ export function Table<Row>({
                 <td
                   key={column.id}
                   className={classNames(
-                    'sticky bottom-0 border-t border-line-strong bg-panel px-3 py-1 whitespace-nowrap',
+                    'sticky bottom-0 border-t border-line-strong bg-panel px-2 py-1 whitespace-nowrap md:px-3',
                     column.align === 'right' && 'figures text-right',
                     column.wideOnly === true && 'max-md:hidden',
                   )}

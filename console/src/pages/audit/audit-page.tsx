@@ -21,7 +21,15 @@ import { actorWords } from './audit-words.ts';
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { id: 'at', head: 'When', width: 110, cell: ({ at }) => <When at={at} /> },
-  { id: 'actor', head: 'Who', cell: ({ actor }) => actorWords(actor) },
+  {
+    id: 'actor',
+    head: 'Who',
+    cell: ({ actor }) => (
+      <span className="block truncate max-md:max-w-24" title={actorWords(actor)}>
+        {actorWords(actor)}
+      </span>
+    ),
+  },
   { id: 'act', head: 'What', cell: ({ act }) => <span className="font-medium">{act}</span> },
   {
     id: 'subject',

@@ -23,7 +23,7 @@ function TwoLines({
   readonly title?: string;
 }) {
   return (
-    <span title={title} className="flex max-w-52 min-w-20 flex-col text-base/[18px]">
+    <span title={title} className="flex max-w-24 min-w-16 flex-col md:max-w-36 md:min-w-20 text-base/[18px]">
       <span className="truncate">{above}</span>
       <span className="truncate text-sm text-ink-3">{below}</span>
     </span>

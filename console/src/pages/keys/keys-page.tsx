@@ -38,6 +38,7 @@ export default function KeysPage() {
         id: 'acts',
         head: 'More',
         width: 68,
+        pinned: true,
         cell: (key) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a press on the menu from opening the row
           <span onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>

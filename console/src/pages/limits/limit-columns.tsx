@@ -1,5 +1,6 @@
 /** Owns the columns of rules: each cap with its gauge. */
 import { ChevronDown, ChevronRight } from 'lucide-react';
+import type { CSSProperties } from 'react';
 import { shortNumber } from '../../lib/numbers.ts';
 import type { Gauge } from '../../policy/caps-words.ts';
 import { subjectWord } from '../../policy/caps-words.ts';
@@ -50,9 +51,6 @@ function capWords(node: LimitNode, sort: Gauge['sort']): string | null {
   return cap === null ? null : `of ${shortNumber(cap)}`;
 }
 
-/** Pixels that each step down moves a name to the right. */
-const STEP_PX = 20;
-
 export function treeColumns(
   closed: ReadonlySet<string>,
   onToggle: (subject: string) => void,
@@ -65,7 +63,10 @@ export function treeColumns(
         const subject = subjectKey(node.subject);
         const isClosed = closed.has(subject);
         return (
-          <span className="flex min-w-40 items-center gap-1" style={{ paddingLeft: depth * STEP_PX }}>
+          <span
+            className="flex items-center gap-1 pl-[calc(var(--depth)*6px)] md:min-w-40 md:pl-[calc(var(--depth)*20px)]"
+            style={{ '--depth': depth } as CSSProperties}
+          >
             {children > 0 ? (
               <IconButton
                 label={`${isClosed ? 'Unfold' : 'Fold'} ${node.name}`}
@@ -81,10 +82,14 @@ export function treeColumns(
             ) : (
               <span className="w-6 shrink-0" />
             )}
-            <span className="truncate font-medium">{node.name}</span>
-            <span className="text-sm text-ink-3">
-              {subjectWord(node.subject.kind)}
-              {isClosed && children > 0 ? `, ${children} below` : ''}
+            <span className="flex min-w-0 flex-col md:flex-row md:items-center md:gap-1">
+              <span className="truncate font-medium" title={node.name}>
+                {node.name}
+              </span>
+              <span className="truncate text-sm text-ink-3">
+                {subjectWord(node.subject.kind)}
+                {isClosed && children > 0 ? `, ${children} below` : ''}
+              </span>
             </span>
           </span>
         );

@@ -18,11 +18,15 @@ const COLUMNS: readonly Column<CallView>[] = [
     id: 'model',
     head: 'Model',
     cell: ({ model, served_model: served }) => (
-      <span title={served === null || served === model ? undefined : `answered by ${served}`}>{model ?? '–'}</span>
+      <Name
+        text={model ?? '–'}
+        title={served === null || served === model ? (model ?? undefined) : `${model ?? '–'}, answered by ${served}`}
+      />
     ),
   },
-  { id: 'provider', head: 'Provider', wideOnly: true, cell: ({ provider }) => provider ?? '–' },
-  { id: 'key', head: 'Key', wideOnly: true, cell: ({ key_name: name }) => name },
+  { id: 'provider', head: 'Provider', wideOnly: true, cell: ({ provider }) => <Name text={provider ?? '–'} /> },
+  { id: 'key', head: 'Key', wideOnly: true, cell: ({ key_name: name }) => <Name text={name} title={name} /> },
+  { id: 'cost', head: 'Cost, USD', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
   {
     id: 'tokens',
     head: 'Tokens in / out',
@@ -36,7 +40,6 @@ const COLUMNS: readonly Column<CallView>[] = [
       );
     },
   },
-  { id: 'cost', head: 'Cost, USD', align: 'right', cell: ({ cost_nano_usd: cost }) => <Money nanoUsd={cost} /> },
   {
     id: 'ttfb',
     head: 'First byte, ms',
@@ -71,6 +74,15 @@ const COLUMNS: readonly Column<CallView>[] = [
     ),
   },
 ];
+
+/** Cut where it is long, so that no column is pushed out of a wide window. */
+function Name({ text, title = text }: { readonly text: string; readonly title?: string | undefined }) {
+  return (
+    <span title={title} className="block max-w-24 truncate md:max-w-40">
+      {text}
+    </span>
+  );
+}
 
 function Status({ call }: { readonly call: CallView }) {
   return (

@@ -43,6 +43,7 @@ export function InvitationTable({ account, invitations }: InvitationTableProps) 
             id: 'acts',
             head: '',
             width: 104,
+            pinned: true,
             cell: (invitation: Invitation) =>
               !invitation.elsewhere && (
                 <Button

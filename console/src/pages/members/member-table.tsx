@@ -92,6 +92,7 @@ export function MemberTable({ account, members, self }: MemberTableProps) {
             id: 'acts',
             head: '',
             width: 48,
+            pinned: true,
             cell: (member: Member) => (
               <Acts
                 member={member}

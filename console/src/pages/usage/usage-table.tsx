@@ -67,7 +67,7 @@ function groupColumns(wishes: UsageWishes, metric: Metric, total: Sums): readonl
       head: wishes.by.map((one) => DIMENSION_WORDS[one]).join(' · '),
       sortBy: ({ name }) => name,
       cell: ({ name, color }) => (
-        <span className="flex items-center gap-2 max-md:max-w-36 md:min-w-36">
+        <span className="flex items-center gap-2 max-md:max-w-28 md:max-w-48 md:min-w-36">
           <span className="size-2 shrink-0 rounded-[2px]" style={{ background: color ?? 'transparent' }} />
           <span className="truncate" title={name}>
             {name}

@@ -21,7 +21,16 @@ import type { Configured, Workspace } from './workspace.ts';
 import { WorkspaceSheet } from './workspace-sheet.tsx';
 
 const columnsOf = (configured: Configured): readonly Column<Workspace>[] => [
-  { id: 'id', head: 'Workspace', sortBy: ({ id }) => id, cell: ({ id }) => <span className="font-medium">{id}</span> },
+  {
+    id: 'id',
+    head: 'Workspace',
+    sortBy: ({ id }) => id,
+    cell: ({ id }) => (
+      <span className="font-medium" title={id}>
+        {id}
+      </span>
+    ),
+  },
   {
     id: 'keys',
     head: 'Keys',

@@ -1,0 +1,147 @@
+/** Tests what daily use of the console needs: tables that fit, live counters, a palette at once, focus, forms that name each fault. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { must, OWNER } from '../console-api/api-visitor.ts';
+import { exhaustiveTest } from '../harness/exhaustive.ts';
+import { createKey } from '../http-contract/make-key.ts';
+import { HAS_BROWSER } from './browser-files.ts';
+import { openPage } from './console-pages.ts';
+import { type SeededGateway, startSeededGateway } from './seeded-gateway.ts';
+import { signedInState } from './sign-in.ts';
+import { launchBrowser, newVisitor, type Visitor } from './visitor.ts';
+
+setDefaultTimeout(120_000);
+
+const NO_CAPS = { rpm: null, tpm: null, concurrency: null, budget_usd: null, budget_window: null };
+const LONG = 'a name that somebody chose with great care and without any thought of a narrow window';
+const WIDE = { width: 1440, height: 900 };
+const NARROW = { width: 360, height: 740 };
+
+let browser: Browser;
+let seeded: SeededGateway;
+let visitor: Visitor;
+let page: Page;
+let secret: string;
+
+beforeAll(async () => {
+  if (!HAS_BROWSER) return;
+  [browser, seeded] = await Promise.all([launchBrowser(), startSeededGateway()]);
+  secret = (await createKey(seeded.gateway, { name: LONG })).key;
+  await must(
+    seeded.owner.ask('POST /accounts/default/workspaces', {
+      body: {
+        id: LONG.replaceAll(' ', '-').slice(0, 60),
+        models: null,
+        bodies: null,
+        bodies_days: null,
+        caps: NO_CAPS,
+      },
+    }),
+  );
+  visitor = await newVisitor(browser, { storageState: await signedInState(browser, seeded.gateway.url, OWNER) });
+  page = visitor.page;
+});
+afterAll(async () => {
+  await browser?.close();
+  await seeded?.stop();
+});
+
+async function open(path: string, size = WIDE): Promise<void> {
+  await page.setViewportSize(size);
+  await openPage(page, `${seeded.gateway.url}${path}`);
+}
+
+/** Pixels by which each table of the page is wider than its frame, by the table's name. As text: these types know no document. */
+const overhangs = (): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('table')].flatMap((table) => {
+    const px = table.parentElement.scrollWidth - table.parentElement.clientWidth;
+    return px > 0 ? [table.getAttribute('aria-label') + ': ' + px] : [];
+  })`);
+
+/** Right edges of a table's columns within its frame, and the frame's own width. */
+const edges = (label: string): Promise<{ frame: number; columns: number[] }> =>
+  page.evaluate(`(() => {
+    const table = document.querySelector('table[aria-label="${label}"]');
+    const frame = table.parentElement.getBoundingClientRect();
+    const heads = [...table.querySelectorAll('th')].filter((head) => head.offsetWidth > 0);
+    return { frame: frame.width, columns: heads.map((head) => head.getBoundingClientRect().right - frame.left) };
+  })()`);
+
+describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', () => {
+  test.each([
+    ['/app/limits', 'Limits of the account, its workspaces and keys', 2],
+    ['/app/workspaces', 'Workspaces', 3],
+    ['/app/audit', 'Audit', 3],
+    ['/app/logs', 'Calls, the newest first', 4],
+  ])('%s at 360 px: the first column leaves room for others', async (path, label, columnsMin) => {
+    await open(path, NARROW);
+    const { frame, columns } = await edges(label);
+    expect(columns.filter((edge) => edge <= frame).length).toBeGreaterThanOrEqual(columnsMin);
+  });
+
+  test('the menus of rows are in sight at 360 px, however long the names', async () => {
+    for (const [path, label] of [
+      ['/app/keys', `More about ${LONG}`],
+      ['/app/members', 'What to do with The developer of default'],
+    ] as const) {
+      await open(path, NARROW);
+      const box = await page.getByRole('button', { name: label }).boundingBox();
+      expect((box?.x ?? 999) + (box?.width ?? 0)).toBeLessThanOrEqual(NARROW.width);
+      await page.getByRole('button', { name: label }).click();
+      await page.getByRole('menu', { name: label }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+  });
+
+  test.each([
+    '/app/usage',
+    '/app/usage?by=key',
+    '/app/logs',
+    '/app/keys',
+    '/app/limits',
+    '/app/models',
+    '/app/workspaces',
+    '/app/members',
+    '/app/billing',
+    '/app/audit',
+  ])('%s at 1440 px cuts no column, however long the names', async (path) => {
+    await open(path);
+    expect(await overhangs()).toEqual([]);
+  });
+
+  test('the counters over the live tail count new calls', async () => {
+    await open('/app/logs?live=1');
+    const counter = page.getByText(/^\d[\d,]* calls?$/).first();
+    const before = Number.parseInt((await counter.innerText()).replace(',', ''), 10);
+    const body = JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hello' }] });
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${seeded.gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
+    await page.getByText(`${before + 1} calls`, { exact: true }).waitFor();
+  });
+
+  exhaustiveTest('a time zone is found by its city and by its former name', async () => {
+    await open('/app/settings');
+    const zone = page.getByRole('combobox', { name: 'Days begin at midnight in' });
+    await zone.fill('calcutta');
+    await page.getByRole('option', { name: 'Asia/Kolkata' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.keyboard.press('Enter');
+    expect(await zone.inputValue()).toBe('Asia/Kolkata');
+    await zone.fill('new york');
+    await page.keyboard.press('Escape');
+    expect(await zone.inputValue()).toBe('Asia/Kolkata');
+    await page.getByRole('button', { name: 'Save time zone' }).click();
+    await page.getByText('Days now begin at midnight in Asia/Kolkata.').waitFor();
+    await must(seeded.owner.ask('PATCH /accounts/default/settings', { body: { time_zone: 'UTC' } }));
+  });
+
+  exhaustiveTest('the page of the state names the zone of its times', async () => {
+    await open('/status');
+    await page.getByText(/^Times in /).waitFor();
+  });
+
+  test('nothing failed on the way', async () => {
+    expect(visitor.faults()).toEqual([]);
+  });
+});
