@@ -23,6 +23,7 @@ models:
   house-model:
     alias: [house, { name: claude-house, protocols: [messages] }]
     targets: [{ provider: lab, model: qwen3-32b, timeouts: { total: 2h } }]
+    capabilities: { reasoning: true, reasoning_effort: [none, low, high], image: false }
     price: free
 `;
 
@@ -102,7 +103,15 @@ a coding agent that wants names with \`claude\` in them finds \`claude-house\` o
 is refused. \`GET /v1/models\` lists every name, each with its \`protocols\`.
 `;
 
-export const PRICES = `## Prices that change, and prices of long input
+export const PRICES = `## What a model takes
+
+A request that is translated is written for the model that it goes to: without an effort where the model does not reason,
+without sampling where it takes none. The catalogue knows what most models of most providers take. For a model of your own
+host, or where the catalogue is wrong, \`capabilities\` says it. A model that neither of them says to reason is sent no
+effort, and the caller finds the member in \`x-tollgate-dropped\`: write \`reasoning: true\` for a reasoning model on Ollama
+or vLLM.
+
+## Prices that change, and prices of long input
 
 A call is billed at the price that is in force when it arrives. A price with \`from\` waits for its moment, so that a change
 can stand in the file before it is due; until the first of them begins, the catalogue's price counts. Where a call's input,

@@ -172,6 +172,26 @@ export interface PricePeriodText extends RatesText {
 /** A model's price as the file has it; of a list no two begin at the same moment. */
 export type PriceText = 'free' | PricePeriodText | readonly PricePeriodText[];
 
+/** What the file says that a model takes. Undefined: nothing, so that the catalogue and the kind of host decide. */
+export interface Capabilities {
+  readonly reasoning?: boolean | undefined;
+  readonly reasoning_effort?: readonly string[] | undefined;
+  readonly thinking?: readonly string[] | undefined;
+  readonly sampling?: boolean | undefined;
+  readonly temperature_with_top_p?: boolean | undefined;
+  readonly tools?: boolean | undefined;
+  readonly forced_tool_choice?: boolean | undefined;
+  readonly parallel_tool_calls?: boolean | undefined;
+  readonly structured_output?: boolean | undefined;
+  readonly strict_schemas?: boolean | undefined;
+  readonly image?: boolean | undefined;
+  readonly pdf?: boolean | undefined;
+  readonly audio?: boolean | undefined;
+  readonly output_limit?: OutputLimitMember | undefined;
+}
+
+export const NO_CAPABILITIES: Capabilities = {};
+
 export interface AliasConfig {
   readonly name: string;
   /** The endpoints at which the model answers to this name: some of its own, or all. */
@@ -185,6 +205,8 @@ export interface ModelConfig {
   readonly protocols: readonly Protocol[];
   /** At least one. Calls go to the first; the others wait for routing. */
   readonly targets: readonly [TargetConfig, ...TargetConfig[]];
+  /** What the file says that it takes, above what the catalogue says. */
+  readonly capabilities: Capabilities;
   /** Null: the catalogue's. */
   readonly price: PriceText | null;
 }

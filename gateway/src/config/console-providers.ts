@@ -6,7 +6,7 @@ import type { Secret } from '../lib/secret.ts';
 import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
 import type { EnteredModel, StoredProvider } from '../store/provider-port.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
-import { ALL_PROTOCOLS, type Config, type UpstreamProvider } from './config.ts';
+import { ALL_PROTOCOLS, type Config, NO_CAPABILITIES, type UpstreamProvider } from './config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
 import { checkConsoleAddress } from './console-address.ts';
 import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
@@ -127,7 +127,7 @@ function addTarget(models: Map<string, ServedModel>, { name, upstream }: Entered
   models.set(
     name,
     earlier === undefined
-      ? { name, alias: [], protocols: ALL_PROTOCOLS, targets: [target], price: null }
+      ? { name, alias: [], protocols: ALL_PROTOCOLS, targets: [target], capabilities: NO_CAPABILITIES, price: null }
       : { ...earlier, targets: [...earlier.targets, target] },
   );
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { PRESETS } from '../providers/presets.ts';
 import { BODY_POLICIES, HOLD_MODES } from '../store/ports.ts';
+import { capabilitySchema } from './capability-schema.ts';
 import {
   ALL_PROTOCOLS,
   DEFAULT_BROKEN_ANSWERS,
@@ -224,6 +225,12 @@ const modelSchema = z.strictObject({
   targets: z.array(targetSchema).min(1).meta({
     description: 'Who answers. Of several the first is used.',
   }),
+  capabilities: capabilitySchema
+    .meta({
+      description:
+        'What it takes, where the catalogue does not know it or is wrong: for requests that are translated. What is left out is as the catalogue and the kind of host have it. A model that neither says to reason is sent no member of reasoning.',
+    })
+    .optional(),
   price: priceSchema.optional(),
 });
 

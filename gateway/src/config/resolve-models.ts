@@ -3,6 +3,7 @@ import { ALL_PROTOCOLS, type ModelConfig, type Protocol, type ProviderConfig, ty
 import { quoteText } from './config-problem.ts';
 import type { ModelShape } from './file-schema.ts';
 import { chooseNearName } from './near-name.ts';
+import { resolveCapabilities } from './resolve-capabilities.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
 import { resolvePrice } from './resolve-price.ts';
 import { NO_ENTRY, type Report } from './resolve-providers.ts';
@@ -37,12 +38,16 @@ export function resolveModels(
       const reportHere: Report = (path, fault) => report(['models', name, 'alias', index, 'protocols', ...path], fault);
       return { name: entry.name, protocols: resolveProtocols(entry.protocols, protocols, reportHere) };
     });
+    const capabilities = resolveCapabilities(shape.capabilities, (path, fault) =>
+      report(['models', name, 'capabilities', ...path], fault),
+    );
     const price = resolvePrice(shape.price, (path, fault) => report(['models', name, 'price', ...path], fault));
     models.set(name, {
       name,
       alias,
       protocols,
       targets: [first, ...others],
+      capabilities,
       price,
     });
   }

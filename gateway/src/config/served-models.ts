@@ -7,6 +7,7 @@ import {
   type Config,
   DEMO_MODELS,
   type ModelConfig,
+  NO_CAPABILITIES,
   type ProviderConfig,
   type TargetConfig,
 } from './config.ts';
@@ -62,7 +63,14 @@ function findKnownModels(config: Config, listCatalogNames: ListCatalogNames, lis
       const target: TargetConfig = { provider, model: name, timeouts };
       const earlier = models.get(name);
       const targets: ModelConfig['targets'] = earlier === undefined ? [target] : [...earlier.targets, target];
-      models.set(name, { name, alias: [], protocols: ALL_PROTOCOLS, targets, price: null });
+      models.set(name, {
+        name,
+        alias: [],
+        protocols: ALL_PROTOCOLS,
+        targets,
+        capabilities: NO_CAPABILITIES,
+        price: null,
+      });
     }
   }
   return models;

@@ -11,7 +11,7 @@ test.each([
   const call = openCall('chat', new Headers({ 'x-session-id': 's'.repeat(1_000) }));
   const demo = { kind: 'demo', name: provider, protocols: ['chat', 'messages'] } as const;
   const targets = [{ provider: demo, model, timeouts: null, catalog: null }] as const;
-  const served = { name: model, alias: [], protocols: ['chat'], targets, price: null } as const;
+  const served = { name: model, alias: [], protocols: ['chat'], targets, capabilities: {}, price: null } as const;
   call.route = buildRouteTable(new Map([[model, served]]), () => null).get(model) ?? null;
   call.attempted = true;
   const { headers } = streamReply(call, new ReadableStream());

@@ -103,9 +103,14 @@ export function failureOfRefusal(
   return failureOfStatus(status, retryAfter, shown, upstream);
 }
 
-/** A 404 without an error in it comes from no model host: the configured address is wrong. */
+const NAMES_MODEL = /\b(?:model|deployment)s?\b/i;
+/** What a caller can name that is not there. */
+const NAMES_CALLERS = /\b(?:file|container|batch|image)s?\b/i;
+
+/** Of a 404: without an error in it, it comes from no model host, so that the configured address is wrong. */
 function troubleOf(status: number, { trouble, message }: UpstreamError): AccountTrouble | null {
-  return trouble ?? (status === 404 && message === '' ? 'model' : null);
+  if (trouble !== null || status !== 404) return trouble;
+  return message === '' || (NAMES_MODEL.test(message) && !NAMES_CALLERS.test(message)) ? 'model' : null;
 }
 
 /** What hosts say with a 503 when it is not a failure but their load (xAI, recorded in 2026). */

@@ -38,18 +38,28 @@ const OPENAI: ChatTraits = {
 };
 
 /** `chat` traits of the base that a host has otherwise. */
-export type ChatQuirks = Partial<ChatTraits>;
+export interface ChatQuirks extends Partial<Omit<ChatTraits, 'efforts'>> {
+  /** The efforts of its reasoning models by the model's name there, the first match counts; a model without a row takes all. */
+  readonly effortsOf?: ReadonlyArray<readonly [model: RegExp, efforts: readonly string[]]>;
+}
 
-/** The traits of a host for one of its models. */
+/**
+ * The traits of a host for one of its models. `reasons` null: nobody knows. Only a model that is known to reason is told how
+ * much: others answer 400 to the member (Groq, Mistral, Ollama, DeepSeek).
+ */
 export function chatTraitsOf(
   isOpenAi: boolean,
   quirks: ChatQuirks,
   model: string,
   reasons: boolean | null,
 ): ChatTraits {
-  if (!isOpenAi) return { ...COMPATIBLE, ...quirks };
+  const { effortsOf = [], ...others } = quirks;
+  if (!isOpenAi) {
+    const known = effortsOf.find(([name]) => name.test(model))?.[1] ?? null;
+    return { ...COMPATIBLE, ...others, efforts: reasons === true ? known : [] };
+  }
   const efforts = openAiEfforts(model);
-  if (reasons === false || (reasons === null && efforts === null)) return { ...OPENAI, efforts: [], ...quirks };
+  if (reasons === false || (reasons === null && efforts === null)) return { ...OPENAI, efforts: [], ...others };
   return {
     ...OPENAI,
     systemRole: 'developer',
@@ -61,7 +71,7 @@ export function chatTraitsOf(
     cacheMarks: takesCacheMarks(model),
     // o-series models call one tool at a time and refuse the member.
     parallelToolCalls: !/^o\d/.test(model),
-    ...quirks,
+    ...others,
   };
 }
 

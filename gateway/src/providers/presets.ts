@@ -117,9 +117,32 @@ export const PRESETS: readonly Preset[] = [
     ...compatible('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], 'xai'),
     provenLimits: BOTH_LIMITS,
     // Only grok-3-mini shows its reasoning: https://docs.x.ai/docs/guides/reasoning (2026-11-20)
-    quirks: { ...NO_QUIRKS, hiddenReasoning: 'always' },
+    // The Grok 4 models before 4.3 refuse an effort, all but one: https://github.com/NousResearch/hermes-agent/issues/23088 (2026-05-24)
+    quirks: {
+      ...NO_QUIRKS,
+      hiddenReasoning: 'always',
+      chat: {
+        effortsOf: [
+          [/multi-agent/, ['low', 'medium', 'high', 'xhigh']],
+          [/^grok-(?:code|4$|4-|4\.[12])/, []],
+        ],
+      },
+    },
   },
-  compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], 'groq'),
+  {
+    ...compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], 'groq'),
+    // https://github.com/apache/maka/pull/978 (2026-07-14), for Qwen https://github.com/earendil-works/pi/issues/1745 (2026-03-03)
+    quirks: {
+      ...NO_QUIRKS,
+      chat: {
+        effortsOf: [
+          [/gpt-oss/, ['low', 'medium', 'high']],
+          [/qwen3/, ['none']],
+          [/^/, []],
+        ],
+      },
+    },
+  },
   compatible('together', 'Together', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY'], 'together'),
   compatible('fireworks', 'Fireworks', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], 'fireworks'),
   compatible('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', ['CEREBRAS_API_KEY'], 'cerebras'),

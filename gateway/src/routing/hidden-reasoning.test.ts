@@ -4,7 +4,7 @@ import { findModel } from '../catalog/catalog.ts';
 import type { ServedTarget } from '../config/served-models.ts';
 import { findPreset, NO_QUIRKS } from '../providers/presets.ts';
 import { hiddenReasoningOf } from './hidden-reasoning.ts';
-import { traitsOf } from './upstream-traits.ts';
+import { reasons, traitsOf } from './upstream-traits.ts';
 
 /** A target of a preset, or (null) of a host that nobody knows. */
 function targetOf(presetName: string | null, model: string): ServedTarget {
@@ -43,7 +43,7 @@ test.each([
   const target = targetOf(preset, model);
   const facts = target.catalog === null ? null : findModel(target.catalog.provider, model);
   expect(facts !== null).toBe(isKnown);
-  expect(hiddenReasoningOf(target, facts, traitsOf(target, facts))).toBe(hidden);
+  expect(hiddenReasoningOf(target, reasons(facts, {}), traitsOf(target, facts))).toBe(hidden);
 });
 
 test('the demo hides nothing', () => {

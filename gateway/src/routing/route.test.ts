@@ -14,7 +14,7 @@ const TARGET: ServedTarget = {
 
 /** The table of one model, by each of its names. */
 function tableOf(protocols: ModelConfig['protocols'], alias: ModelConfig['alias']) {
-  const model: ServedModel = { name: 'house', alias, protocols, targets: [TARGET], price: null };
+  const model: ServedModel = { name: 'house', alias, protocols, targets: [TARGET], capabilities: {}, price: null };
   const names = ['house', ...alias.map(({ name }) => name)];
   return buildRouteTable(new Map(names.map((name) => [name, model])), () => null);
 }
@@ -46,7 +46,7 @@ test('an alias of a model with one endpoint is no different from it', () => {
 
 test('a configured price counts from its beginning on, and until then what is known of the target', () => {
   const price = { from: '2026-12-01', input: '1', output: '2' };
-  const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets: [TARGET], price };
+  const model: ServedModel = { name: 'm', alias: [], protocols: ['chat'], targets: [TARGET], capabilities: {}, price };
   const prices = buildRouteTable(new Map([['m', model]]), () => null).get('m')?.prices ?? bookOf(null);
   const versions = [Date.UTC(2026, 10, 30), Date.UTC(2026, 11, 1)].map((atMs) => priceAt(prices, atMs)?.version);
   expect(versions).toEqual(['free@0_0_0_0_0_0', 'config:2026-12-01@1_1_1_1_2_2']);

@@ -6,7 +6,7 @@ import type { CatalogName, ServedModel, ServedTarget } from '../config/served-mo
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { buildUpstream, type Upstream } from '../providers/upstream.ts';
 import { type HiddenReasoning, hiddenReasoningOf } from './hidden-reasoning.ts';
-import { type ModelFacts, traitsOf } from './upstream-traits.ts';
+import { type ModelFacts, reasons, traitsOf } from './upstream-traits.ts';
 
 /** What the table needs to know of the catalogue: price and facts of a model at a host; null: it does not know it. */
 export type FindFacts = (catalogProvider: string, model: string) => (ModelFacts & { readonly price: Price }) | null;
@@ -61,14 +61,14 @@ function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: Fin
   const [target] = model.targets;
   const facts = target.catalog === null ? null : findFacts(target.catalog.provider, target.catalog.model);
   const listed = targetPrice(target, facts);
-  const traits = traitsOf(target, facts);
+  const traits = traitsOf(target, facts, model.capabilities);
   return {
     model: model.name,
     names: [model.name, ...model.alias.map((alias) => alias.name)],
     protocols: model.protocols,
     upstream: buildUpstream(target),
     traits,
-    hiddenReasoning: hiddenReasoningOf(target, facts, traits),
+    hiddenReasoning: hiddenReasoningOf(target, reasons(facts, model.capabilities), traits),
     catalog: target.catalog,
     prices: model.price === null ? addPeriods(listed, findSetPrices(model.name)) : parsePriceBook(model.price, listed),
   };

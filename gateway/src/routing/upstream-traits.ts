@@ -1,4 +1,5 @@
 /** Owns what is known of a target's model and host, for the renderers of translated requests: catalogue, kind of host, quirks. */
+import { type Capabilities, NO_CAPABILITIES } from '../config/config.ts';
 import type { ServedTarget } from '../config/served-models.ts';
 import type { MessagesTraits, UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { type ChatQuirks, chatTraitsOf } from '../providers/chat-traits.ts';
@@ -30,32 +31,55 @@ const UNKNOWN_GATES: MessagesTraits = {
   firstParty: false,
 };
 
-/** The traits of one target; `facts` null: the catalogue does not know the model. */
-export function traitsOf({ provider, model }: ServedTarget, facts: ModelFacts | null): UpstreamTraits {
-  const reasons = facts === null ? null : facts.capabilities.includes('reasoning');
+/** Whether the model reasons; null: neither the file nor the catalogue says it. `facts` null: the catalogue does not know the model. */
+export function reasons(facts: ModelFacts | null, { reasoning }: Capabilities): boolean | null {
+  return reasoning ?? facts?.capabilities.includes('reasoning') ?? null;
+}
+
+/** The traits of one target; `facts` null: the catalogue does not know the model. `says`: what the file says of it. */
+export function traitsOf(
+  { provider, model }: ServedTarget,
+  facts: ModelFacts | null,
+  says: Capabilities = NO_CAPABILITIES,
+): UpstreamTraits {
   const quirks: ChatQuirks = provider.kind === 'demo' ? {} : provider.quirks.chat;
+  const chat = chatTraitsOf(provider.kind === 'openai', quirks, model, reasons(facts, says));
+  const gates = { ...UNKNOWN_GATES, ...facts?.gates };
   return {
     provider: provider.name,
     model,
     inputTokensMax: facts?.inputTokensMax ?? null,
     outputTokensMax: facts?.outputTokensMax ?? null,
     takes: {
-      image: known(facts?.modalities, 'image'),
-      pdf: known(facts?.modalities, 'pdf'),
-      audio: known(facts?.modalities, 'audio'),
+      image: says.image ?? known(facts?.modalities, 'image'),
+      pdf: says.pdf ?? known(facts?.modalities, 'pdf'),
+      audio: says.audio ?? known(facts?.modalities, 'audio'),
       // A capability that the catalogue does not list is one that no source reports: never a reason to refuse.
-      tools: listed(facts?.capabilities, 'tools'),
+      tools: says.tools ?? listed(facts?.capabilities, 'tools'),
       // Hosts that imitate Anthropic's format know tools, but seldom its schemas: there a tool is asked for instead.
-      structured_output: listed(facts?.capabilities, 'structured_output') ?? (isImitation(provider) ? false : null),
-      reasoning: listed(facts?.capabilities, 'reasoning'),
+      structured_output:
+        says.structured_output ??
+        listed(facts?.capabilities, 'structured_output') ??
+        (isImitation(provider) ? false : null),
+      reasoning: says.reasoning ?? listed(facts?.capabilities, 'reasoning'),
     },
-    chat: chatTraitsOf(provider.kind === 'openai', quirks, model, reasons),
+    chat: {
+      ...chat,
+      outputLimitMember: says.output_limit ?? chat.outputLimitMember,
+      sampling: says.sampling ?? chat.sampling,
+      efforts: says.reasoning_effort ?? chat.efforts,
+      parallelToolCalls: says.parallel_tool_calls ?? chat.parallelToolCalls,
+      strictSchemas: says.strict_schemas ?? chat.strictSchemas,
+    },
     messages: {
-      ...UNKNOWN_GATES,
-      ...facts?.gates,
+      ...gates,
+      sampling: says.sampling ?? gates.sampling,
+      thinking: says.thinking ?? gates.thinking,
+      effort: says.reasoning_effort ?? gates.effort,
+      forcedToolChoice: says.forced_tool_choice ?? gates.forcedToolChoice,
       // The families whose gates are known begin with Claude 4.1, the first that refuses the two together:
       // https://github.com/open-webui/pipelines/pull/546 (2025-08-08), for 4.6 https://github.com/Vali-98/ChatterUI/issues/564.
-      samplingPair: (facts?.gates ?? null) === null,
+      samplingPair: says.temperature_with_top_p ?? (facts?.gates ?? null) === null,
       firstParty: isFirstParty(provider),
     },
   };

@@ -27,6 +27,8 @@ export function nearestEffort(wished: EffortWord, accepted: readonly string[]): 
   let least = Number.POSITIVE_INFINITY;
   for (const [rank, word] of ORDER.entries()) {
     const distance = Math.abs(rank - aim);
+    // An effort above `minimal` never becomes no reasoning at all.
+    if (word === 'none' && aim > ORDER.indexOf('minimal')) continue;
     if (accepted.includes(word) && distance < least) {
       nearest = word;
       least = distance;

@@ -22,7 +22,7 @@ export const RENDERED_FEATURES: FeatureFates = {
   seed: { fate: 'carried', note: '' },
   reasoning: {
     fate: 'emulated',
-    note: 'as reasoning_effort, a budget as the effort next to it; an effort that the model lacks becomes the nearest, and is named; earlier reasoning goes back only where the host wants it',
+    note: 'as reasoning_effort, a budget as the effort next to it; an effort that the model lacks becomes the nearest, and is named; dropped for a model that is not known to reason; earlier reasoning goes back only where the host wants it',
   },
   output_format: {
     fate: 'carried',
