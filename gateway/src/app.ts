@@ -26,6 +26,7 @@ import { startSweeping } from './gateway/idempotency-sweep.ts';
 import { KeptReasoning } from './gateway/kept-reasoning.ts';
 import { createProviderHealth } from './gateway/provider-health.ts';
 import { createReasoningMark } from './gateway/reasoning-mark.ts';
+import { RefusedMembers } from './gateway/refused-members.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { startShedding } from './http/shed-connections.ts';
@@ -172,6 +173,7 @@ export async function startApp(given: Config, log: Log): Promise<App> {
       waiting: new Roster(),
       reasoningMark: createReasoningMark(masterKey.key),
       keptReasoning: new KeptReasoning(),
+      refusedMembers: new RefusedMembers(),
       idempotency: createIdempotency(masterKey.key, store.idempotency),
       desk: money.desk,
       health,

@@ -16,7 +16,7 @@ import type { UpstreamTap } from './relay-settings.ts';
 import { sentLimit } from './sent-limit.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { unsentOf } from './unsent-answer.ts';
-import { type Folding, refusesStream, type UpstreamCall } from './upstream-call.ts';
+import { type Folding, type Instead, refusesStream, type UpstreamCall } from './upstream-call.ts';
 import { forwardedHeaders } from './upstream-request.ts';
 
 /** What the line has in its hands when it dispatches. */
@@ -39,12 +39,14 @@ const ATTEMPTS_MAX = 3;
 
 /** Sends the call upstream and waits for what it begins with. Throws CallFailure; `call.attempts` holds the attempts. */
 export async function dispatch(job: Dispatch): Promise<Dispatched> {
+  let unknown: string | undefined;
   for (let attempt = job, tried = 1; ; tried++) {
     if (job.request.signal.aborted) throw new CallFailure('client_left', 'the client left before its call was sent');
     job.call.attempted = true;
     const row = new AttemptRow(job.call);
     const begun = await begin(attempt, row);
     noteStreaming(attempt, begun);
+    if (unknown !== undefined) rememberUnknown(attempt, begun, unknown);
     const instead =
       begun.kind === 'collected' && begun.answer.head.status !== 200 && tried < ATTEMPTS_MAX
         ? (attempt.sending.insteadAfter(begun.answer) ?? (await unfold(attempt, begun.answer)))
@@ -52,9 +54,18 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
     if (begun.kind === 'collected') row.note(begun.answer.head.status, instead === null ? null : 'upstream_rejected');
     if (instead === null) return begun;
     attempt.gate.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
-    attempt = { ...attempt, sending: instead.call };
+    unknown = instead.unknown;
+    const route = instead.traits === undefined ? attempt.route : { ...attempt.route, traits: instead.traits };
+    attempt = { ...attempt, route, sending: instead.call };
+    attempt.call.route = route;
     attempt.call.dropped = instead.call.dropped;
   }
+}
+
+/** The member stays out of what this upstream is sent, if it answered without it. */
+function rememberUnknown({ call, gate, route }: Dispatch, begun: Dispatched, member: string): void {
+  if (begun.kind === 'collected' && begun.answer.head.status !== 200) return;
+  if (call.principal !== null) gate.refusedMembers.note(route.upstream, member, call.principal.workspaceId, Date.now());
 }
 
 /** What the attempt says of its target: whether it streams. */
@@ -67,7 +78,7 @@ function noteStreaming({ gate, route, sending }: Dispatch, begun: Dispatched): v
 }
 
 /** The call in one piece, for a target that does not stream: where all that it may cost can be held. */
-async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<ReturnType<UpstreamCall['insteadAfter']>> {
+async function unfold(job: Dispatch, answer: CollectedAnswer): Promise<Instead | null> {
   const { call, gate, route, sending, protocol } = job;
   const { money, facts } = call;
   if (sending.startFolding === null || money === null || facts === null || !refusesStream(answer)) return null;

@@ -14,6 +14,7 @@ import type { KeptReasoning } from './kept-reasoning.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import type { ProviderHealth } from './provider-health.ts';
 import type { ReasoningMark } from './reasoning-mark.ts';
+import type { RefusedMembers } from './refused-members.ts';
 
 /** What a reload replaces, all at once; a running call keeps what it began with. */
 export interface Settings {
@@ -37,6 +38,8 @@ export interface Gate {
   /** Whose reasoning it is that comes back in a history. */
   readonly reasoningMark: ReasoningMark;
   readonly keptReasoning: KeptReasoning;
+  /** What upstreams do not know of translated requests. */
+  readonly refusedMembers: RefusedMembers;
   readonly idempotency: Idempotency;
   readonly desk: MoneyDesk;
   readonly health: ProviderHealth;

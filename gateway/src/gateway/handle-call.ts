@@ -4,6 +4,7 @@
  */
 import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
+import { adaptRoute } from './adapt-route.ts';
 import { admit } from './admit.ts';
 import { type CallConnection, openCall, releaseCall } from './call.ts';
 import { countTokens } from './count-tokens.ts';
@@ -58,7 +59,8 @@ export async function handleCall(
     if (kept !== 'off' && !countOnly) startContent(call, gate.content, kept, body.bytes);
     const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
     call.facts = facts;
-    const route = chooseRoute(settings, principal, facts.model, protocol.name);
+    const chosen = chooseRoute(settings, principal, facts.model, protocol.name);
+    const route = adaptRoute(chosen, principal.workspaceId, call.atMs, gate.refusedMembers);
     call.route = route;
     if (facts.priced !== undefined && route.upstream.protocols.includes(protocol.name)) {
       call.priced = allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced);

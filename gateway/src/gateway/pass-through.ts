@@ -7,7 +7,14 @@ import type { RequestFacts } from '../protocols/request-facts.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { MARK_PREFIX } from './reasoning-mark.ts';
-import { type Folding, refusesUsageOption, type UpstreamCall } from './upstream-call.ts';
+import {
+  type Folding,
+  type Instead,
+  refusesUsageOption,
+  type UpstreamCall,
+  USAGE_OPTION,
+  unknownOption,
+} from './upstream-call.ts';
 import { renderUpstreamBody } from './upstream-request.ts';
 
 export interface PassThroughPlan {
@@ -82,10 +89,15 @@ function withoutThinking(body: Uint8Array, strips: 'marked' | 'all'): Uint8Array
   return bytes.includes(MARK_PREFIX) ? stripThinking(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
 }
 
-function insteadAfter(plan: PassThroughPlan, answer: CollectedAnswer): ReturnType<UpstreamCall['insteadAfter']> {
+function insteadAfter(plan: PassThroughPlan, answer: CollectedAnswer): Instead | null {
   if (plan.asksForUsage && refusesUsageOption(answer)) {
     const why = 'refuses stream_options.include_usage: sent again without';
-    return { call: passThrough({ ...plan, asksForUsage: false }), why };
+    const drops = [...plan.drops, USAGE_OPTION];
+    return {
+      call: passThrough({ ...plan, asksForUsage: false, drops }),
+      why,
+      unknown: unknownOption(plan.protocol, answer),
+    };
   }
   if (plan.protocol.name !== 'messages' || plan.strips === 'all' || answer.head.status !== 400) return null;
   if (plan.protocol.codec.readError(answer.body).condition !== 'signature') return null;

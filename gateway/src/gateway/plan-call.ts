@@ -50,7 +50,9 @@ export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Prom
     facts,
     model: upstream.model,
     limitMember: route.traits.chat.outputLimitMember,
-    asksForUsage: asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
+    asksForUsage:
+      !route.refuses?.includes('stream_options') &&
+      asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
     strips: 'marked',
     requestId: call.requestId,
     drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(routed, call.priced),
@@ -107,6 +109,7 @@ function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boole
     strict: principal.strict,
     request: folds ? { ...request, stream: true } : request,
     folds,
+    refuses: route.refuses ?? NOTHING_DROPPED,
     dropped: notes.dropped,
     context: {
       id: call.requestId.slice('req_'.length),

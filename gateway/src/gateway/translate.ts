@@ -11,14 +11,23 @@ import type { Part } from '../generation/part.ts';
 import type { GenerationRequest, Turn } from '../generation/request.ts';
 import { unfoldGeneration } from '../generation/unfold.ts';
 import { UNSIGNED_CALL } from '../protocols/chat-completions/host-data.ts';
-import type { AnswerContext, RenderedRequest } from '../protocols/codec.ts';
+import type { AnswerContext, RenderedRequest, UpstreamError } from '../protocols/codec.ts';
 import type { Protocol } from '../protocols/protocol.ts';
+import { findRefusedMember } from '../protocols/refused-member.ts';
 import { TranslatingObserver } from '../protocols/translating-observer.ts';
 import { startNotes } from '../protocols/translation-notes.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { foldTranslated } from './fold-translated.ts';
-import { refusesUsageOption, type Translation, type UpstreamCall } from './upstream-call.ts';
+import { DROPPABLE, requestWithout, traitsWithout } from './leave-out.ts';
+import {
+  type Instead,
+  refusesUsageOption,
+  type Translation,
+  type UpstreamCall,
+  USAGE_OPTION,
+  unknownOption,
+} from './upstream-call.ts';
 
 /** What a translated call is made from. */
 export interface TranslationPlan {
@@ -29,6 +38,10 @@ export interface TranslationPlan {
   readonly strict: boolean;
   /** Read from the client's bytes, with reasoning put back or left out as its issuer wants it. */
   readonly request: GenerationRequest;
+  /** Upstream's members that are left out, for it refuses them. */
+  readonly refuses: readonly string[];
+  /** Sent once more already without a member that upstream's refusal named. */
+  readonly resent?: true;
   /** Upstream is to stream what the client gets in one piece. */
   readonly folds: boolean;
   /** Dropped already while it was read. */
@@ -45,7 +58,8 @@ const DELTA_MEMBERS = { chat: ['content', 'reasoning_content', 'reasoning'], mes
 export function translate(plan: TranslationPlan): UpstreamCall {
   const { client, upstream, traits, context } = plan;
   const notes = startNotes(plan.strict);
-  const rendered = upstream.codec.renderRequest(plan.request, traits, notes);
+  const request = requestWithout(plan.request, plan.refuses, upstream.name, notes);
+  const rendered = upstream.codec.renderRequest(request, traits, notes);
   const translation: Translation = {
     client,
     context,
@@ -106,25 +120,52 @@ function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest)
   return { pipe, isEmpty: filters.length === 0, readsText };
 }
 
-function insteadAfter(
-  plan: TranslationPlan,
-  sent: string,
-  answer: CollectedAnswer,
-): ReturnType<UpstreamCall['insteadAfter']> {
+function insteadAfter(plan: TranslationPlan, sent: string, answer: CollectedAnswer): Instead | null {
   const { traits, request } = plan;
   if (traits.chat.usageOption && plan.upstream.name === 'chat' && request.stream && refusesUsageOption(answer)) {
     const without = { ...traits, chat: { ...traits.chat, usageOption: false } };
     const why = 'refuses stream_options.include_usage: sent again without';
-    return { call: translate({ ...plan, traits: without }), why };
+    const dropped = [...plan.dropped, USAGE_OPTION];
+    return {
+      call: translate({ ...plan, traits: without, dropped }),
+      why,
+      unknown: unknownOption(plan.upstream, answer),
+    };
   }
   const isSigned = request.turns.some(({ parts }) =>
     parts.some(({ kind }) => kind === 'reasoning' || kind === 'tool_call'),
   );
-  const { condition, message } = isSigned ? plan.upstream.codec.readError(answer.body) : NO_ERROR;
-  if (condition !== 'signature') return null;
+  const error = plan.upstream.codec.readError(answer.body);
+  const { condition, message } = error;
+  if (condition === 'other') return withoutRefused(plan, sent, answer.head.status, error);
+  if (!isSigned || condition !== 'signature') return null;
   const call = translateIfAllowed({ ...plan, request: withoutSignatures(request, OF_CALLS.test(message)) });
   if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
   return { call, why: 'refuses a signature in the history, or the want of one: sent again without' };
+}
+
+/** A refusal of an optional member that we wrote: once more without it. Contract, 10.4. Null: it names none, or nothing is left out. */
+function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): Instead | null {
+  if (plan.resent || (status !== 400 && status !== 422) || error.trouble !== null) return null;
+  const { upstream, traits } = plan;
+  const refused = findRefusedMember(error, DROPPABLE[upstream.name]);
+  if (refused === null) return null;
+  const { why } = refused;
+  // Of two that do not go together `temperature` stays.
+  const isPair = refused.member === 'temperature' && plan.request.top_p !== null && error.message.includes('top_p');
+  const member = isPair ? 'top_p' : refused.member;
+  const isLimit = member === traits.chat.outputLimitMember;
+  // A limit that is too high for the host is the caller's to lower.
+  if (isLimit && why === 'value') return null;
+  const known = traitsWithout(traits, member);
+  const call = translateIfAllowed({ ...plan, resent: true, traits: known, refuses: [...plan.refuses, member] });
+  if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
+  return {
+    call,
+    why: isLimit ? `does not know ${member}: sent again with the other limit` : `refuses ${member}: sent again without`,
+    ...(isLimit ? { traits: known } : {}),
+    unknown: why === 'unknown' ? member : undefined,
+  };
 }
 
 /** Null: a strict key does not allow to lose what this attempt would have to. */
@@ -137,7 +178,6 @@ function translateIfAllowed(plan: TranslationPlan): UpstreamCall | null {
   }
 }
 
-const NO_ERROR = { condition: 'other', message: '' } as const;
 /** Google's words for a call whose signature is missing, or is another's. */
 const OF_CALLS = /\bthought.?signature\b/i;
 

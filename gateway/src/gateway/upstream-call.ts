@@ -4,8 +4,11 @@ import type { Generation } from '../generation/generation.ts';
 import type { Usage } from '../generation/usage.ts';
 import type { AnswerContext } from '../protocols/codec.ts';
 import type { Protocol, StreamObserver } from '../protocols/protocol.ts';
+import { findRefusedMember } from '../protocols/refused-member.ts';
+import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import type { SseRecord } from '../wire/sse-record.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
+import { DROPPABLE } from './leave-out.ts';
 
 export interface UpstreamCall {
   /** Upstream's format. */
@@ -20,7 +23,17 @@ export interface UpstreamCall {
   /** The answer is asked for as a stream, for a client that gets one piece: reads it. Null: both have the same form. */
   readonly startFolding: (() => Folding) | null;
   /** Another way to send it where upstream's refusal shows that this one cannot work, and why; null: the refusal stands. */
-  insteadAfter(answer: CollectedAnswer): { readonly call: UpstreamCall; readonly why: string } | null;
+  insteadAfter(answer: CollectedAnswer): Instead | null;
+}
+
+/** Another way to send a call. */
+export interface Instead {
+  readonly call: UpstreamCall;
+  readonly why: string;
+  /** What the upstream takes, where the refusal shows that it takes another limit of output tokens. */
+  readonly traits?: UpstreamTraits;
+  /** The member that upstream does not know: remembered if this way succeeds. */
+  readonly unknown?: string | undefined;
 }
 
 /** Reads one stream that is to be an answer in one piece. */
@@ -56,6 +69,15 @@ export interface Translation {
 /** It was asked for a stream, which its client did not ask for, and its host or model does not stream. */
 export function refusesStream({ head, body }: CollectedAnswer): boolean {
   return head.status >= 400 && head.status < 500 && /\bstream(?:ing|ed|s)?\b/i.test(body.toString('latin1'));
+}
+
+/** How the caller is told that an answer came without the usage that we had asked for. */
+export const USAGE_OPTION = 'stream_options.include_usage';
+
+/** `stream_options`, where the refusal says that upstream does not know it; undefined: it says something else. */
+export function unknownOption({ codec }: Protocol, { body }: CollectedAnswer): string | undefined {
+  const refused = findRefusedMember(codec.readError(body), DROPPABLE.chat);
+  return refused?.member === 'stream_options' && refused.why === 'unknown' ? refused.member : undefined;
 }
 
 /** We put the option in, the caller did not: a host that refuses it must not be the caller's fault. */

@@ -68,6 +68,8 @@ export interface UpstreamError {
   readonly message: string;
   /** Upstream's code or type of the error, where it is a word. */
   readonly code: string | null;
+  /** The path of the request's member that is at fault (`error.param`), as upstream tells it. */
+  readonly param: string | null;
   /** What the code and the words say of the operator's account at the upstream; null: nothing. */
   readonly trouble: AccountTrouble | null;
   /** Of the prompt, of the answer asked for, and the most there may be, where the words name them. */

@@ -45,12 +45,12 @@ const ABOUT_SIGNATURES = [
 ];
 
 /** What an error's words and code mean to a caller. */
-export function describeError(message: string, code: string | null): UpstreamError {
+export function describeError(message: string, code: string | null, param: string | null = null): UpstreamError {
   const trouble = readAccountTrouble(message, code);
   const overflow = readOverflow(message, code);
-  if (overflow !== null) return { message, code, trouble, ...overflow };
+  if (overflow !== null) return { message, code, param, trouble, ...overflow };
   const condition = ABOUT_SIGNATURES.some((pattern) => pattern.test(message)) ? 'signature' : 'other';
-  return { condition, message, code, trouble, promptTokens: null, outputTokens: null, tokensMax: null };
+  return { condition, message, code, param, trouble, promptTokens: null, outputTokens: null, tokensMax: null };
 }
 
 function parseJson(text: string): unknown {

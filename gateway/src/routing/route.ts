@@ -26,6 +26,8 @@ export interface Route {
   readonly upstream: Upstream;
   /** What the upstream's model and host take, for requests that are translated. */
   readonly traits: UpstreamTraits;
+  /** Upstream's members that it has refused of late; absent: none. */
+  readonly refuses?: readonly string[];
   /** Which of its answers may cost tokens that do not show, so that metering a stream falls short. */
   readonly hiddenReasoning: HiddenReasoning;
   /** By what name the catalogue knows the model; null: it does not. */

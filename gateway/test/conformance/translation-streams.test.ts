@@ -51,6 +51,7 @@ function translated({ format }: RecordedExchange, parts: readonly Uint8Array[], 
     folds: false,
     request: readRequest(OTHER[format], HELLO).request,
     dropped: [],
+    refuses: [],
     context: CONTEXT,
     startListening: () => (event) => heard.push(event),
   }).startObserver();

@@ -7,7 +7,11 @@ import { asCount, asObject, asText } from '../json.ts';
 export function readError(body: Buffer): UpstreamError {
   const outer = readErrorBody(body);
   const inner = readForwarded(outer);
-  const error = describeError(inner?.message ?? outer.message, inner?.code ?? outer.code);
+  const error = describeError(
+    inner?.message ?? outer.message,
+    inner?.code ?? outer.code,
+    asText((inner ?? outer).error?.param),
+  );
   if (error.condition !== 'context_overflow') return error;
   return {
     ...error,

@@ -1,0 +1,113 @@
+/**
+ * Finds which member of a request an upstream's refusal names, by `error.param` or by its words. Only names of closed lists
+ * count, so that no text of an upstream can make the gateway leave out anything else.
+ */
+
+/** What an error body says. */
+interface RefusalWords {
+  readonly message: string;
+  /** `error.code`, else `error.type`. */
+  readonly code: string | null;
+  /** `error.param`, a path of the request that was sent. */
+  readonly param: string | null;
+}
+
+export interface RefusedMember {
+  readonly member: string;
+  /** `unknown`: the upstream does not take the member at all. `value`: it refuses this value, or this combination. */
+  readonly why: 'unknown' | 'value';
+}
+
+/** Named first, these end the search: the refusal is about them. */
+const OTHERS: ReadonlySet<string> = new Set([
+  'messages',
+  'model',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'output_config',
+  'store',
+  'system',
+  'stream',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'safety_settings',
+  'safety_identifier',
+]);
+/** Other names of members. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['include_usage', 'stream_options'],
+  ['effort', 'reasoning_effort'],
+]);
+/** Words beside which a name that is also an English word stands for a member. */
+const BEFORE =
+  /(?:parameters?|arguments?|fields?|members?|supports?|unsupported|unknown|unrecognized|unexpected)\W{1,3}$/i;
+const AFTER = /^\W{0,2}\s(?:is|are|was|parameter|argument|field)\b/i;
+
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['unknown_parameter', 'unsupported_parameter', 'extra_forbidden']);
+const VALUE_CODES: ReadonlySet<string> = new Set(['unsupported_value', 'invalid_value', 'invalid_type']);
+const UNKNOWN_WORDS =
+  /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|deprecated|not supported|not permitted|not allowed|does(?: not|n't) support|extra inputs)\b/i;
+const VALUE_WORDS =
+  /\b(?:unsupported value|supported values|only the default|must be|levels?|both|invalid|instead of|when)\b/i;
+
+/** `droppable`: the members that may be left out. Null: the refusal names none of them, or another member first. */
+export function findRefusedMember(error: RefusalWords, droppable: ReadonlySet<string>): RefusedMember | null {
+  const member = error.param === null ? namedIn(error.message, droppable) : memberOf(error.param, droppable);
+  return member === null ? null : { member, why: isUnknown(error) ? 'unknown' : 'value' };
+}
+
+/** The top-level member of a path, or the one nested member that may go alone. */
+function memberOf(path: string, droppable: ReadonlySet<string>): string | null {
+  const [head = '', next = ''] = path.split(/[.[\]]+/, 3);
+  const name = head === 'output_config' && next === 'effort' ? 'effort' : head;
+  return known(name, droppable);
+}
+
+function known(name: string, droppable: ReadonlySet<string>): string | null {
+  if (droppable.has(name)) return name;
+  const alias = ALIASES.get(name);
+  return alias !== undefined && droppable.has(alias) ? alias : null;
+}
+
+/** The first member that the words name. */
+function namedIn(message: string, droppable: ReadonlySet<string>): string | null {
+  const words = /[A-Za-z_][A-Za-z0-9_]*/g;
+  for (let found = words.exec(message); found !== null; found = words.exec(message)) {
+    const [word] = found;
+    // xAI writes `reasoningEffort`.
+    const name = word.replace(/[A-Z]/g, (letter, at: number) => (at === 0 ? letter : `_${letter.toLowerCase()}`));
+    const member = known(name, droppable);
+    const isOther = member === null && OTHERS.has(name);
+    if (member === null && !isOther) {
+      // The refusal is about a member that is not ours to leave out.
+      if (name.includes('_') && isQuoted(message, found.index, found.index + word.length)) return null;
+      continue;
+    }
+    if (!isName(name, message, found.index, found.index + word.length)) continue;
+    if (name === 'output_config' && message.startsWith('.effort', found.index + word.length)) continue;
+    return member;
+  }
+  return null;
+}
+
+function isQuoted(message: string, start: number, end: number): boolean {
+  return /['"`]/.test(message[start - 1] ?? '') && /['"`]/.test(message[end] ?? '');
+}
+
+function isName(name: string, message: string, start: number, end: number): boolean {
+  if (name.includes('_')) return true;
+  const around = `${message[start - 1] ?? ''}${message[end] ?? ''}`;
+  if (/['"`:.[\]]/.test(around)) return true;
+  return (
+    !OTHERS.has(name) &&
+    (BEFORE.test(message.slice(Math.max(0, start - 20), start)) || AFTER.test(message.slice(end, end + 20)))
+  );
+}
+
+function isUnknown({ message, code }: RefusalWords): boolean {
+  if (code !== null && UNKNOWN_CODES.has(code)) return true;
+  if (code !== null && VALUE_CODES.has(code)) return false;
+  return UNKNOWN_WORDS.test(message) && !VALUE_WORDS.test(message);
+}
