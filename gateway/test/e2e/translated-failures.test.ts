@@ -65,8 +65,8 @@ describe('an OpenAI client of a messages model', () => {
     [
       'a model that upstream does not know',
       says(404, wrong('model: claude-9', 'not_found_error')),
-      OpenAI.NotFoundError,
-      { status: 404, code: 'model_not_found', message: '404 model: claude-9' },
+      OpenAI.InternalServerError,
+      FAULT,
     ],
     ['a body too large', bare(413), OpenAI.APIError, { status: 413, code: 'invalid_request_error' }],
     ['content refused', says(422, wrong('no.')), OpenAI.UnprocessableEntityError, { status: 422, message: '422 no.' }],
@@ -161,8 +161,8 @@ describe('an Anthropic client of a chat model', () => {
     [
       'a model that upstream does not know',
       says(404, wrong('no model x', 'model_not_found')),
-      Anthropic.NotFoundError,
-      of(404, 'not_found_error', 'no model x'),
+      Anthropic.InternalServerError,
+      of(500, 'api_error', 'does not know the model'),
     ],
     ['a body too large', bare(413), Anthropic.ContentTooLargeError, of(413, 'request_too_large')],
     [

@@ -44,7 +44,8 @@ test.each(SIDES)(
       [200, true, 500],
       [400, false, 400],
       [400, true, 400],
-      [404, false, 404],
+      // The address of the provider is wrong.
+      [404, false, 500],
       [413, false, 413],
       [422, false, 422],
     ] as const) {

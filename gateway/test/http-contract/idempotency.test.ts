@@ -144,7 +144,7 @@ for (const side of SIDES) {
         ['fails-once', 500],
         ['limits-once', 429],
         ['rejects-once', 422],
-        ['lacks-once', 404],
+        ['lacks-once', 500],
       ] as const) {
         const [name, { body, sent }] = [newName(), bodyOf(`${side}-${model}`)];
         expect((await ask(side, name, body)).status).toBe(status);
