@@ -55,7 +55,7 @@ export async function dispatch(job: Dispatch): Promise<Dispatched> {
     if (instead === null) return begun;
     attempt.gate.log.upstream(attempt.call.requestId, attempt.route.upstream.provider, instead.why);
     unknown = instead.unknown;
-    const route = instead.traits === undefined ? attempt.route : { ...attempt.route, traits: instead.traits };
+    const route = instead.shown === undefined ? attempt.route : { ...attempt.route, ...instead.shown };
     attempt = { ...attempt, route, sending: instead.call };
     attempt.call.route = route;
     attempt.call.dropped = instead.call.dropped;

@@ -157,13 +157,13 @@ function withoutRefused(plan: TranslationPlan, sent: string, status: number, err
   const isLimit = member === traits.chat.outputLimitMember;
   // A limit that is too high for the host is the caller's to lower.
   if (isLimit && why === 'value') return null;
-  const known = traitsWithout(traits, member);
-  const call = translateIfAllowed({ ...plan, resent: true, traits: known, refuses: [...plan.refuses, member] });
+  const shown = { traits: traitsWithout(traits, member), refuses: [...plan.refuses, member] };
+  const call = translateIfAllowed({ ...plan, ...shown, resent: true });
   if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
   return {
     call,
     why: isLimit ? `does not know ${member}: sent again with the other limit` : `refuses ${member}: sent again without`,
-    ...(isLimit ? { traits: known } : {}),
+    shown,
     unknown: why === 'unknown' ? member : undefined,
   };
 }

@@ -30,8 +30,8 @@ export interface UpstreamCall {
 export interface Instead {
   readonly call: UpstreamCall;
   readonly why: string;
-  /** What the upstream takes, where the refusal shows that it takes another limit of output tokens. */
-  readonly traits?: UpstreamTraits;
+  /** What the refusal shows of the upstream; absent: nothing that another attempt must know. */
+  readonly shown?: { readonly traits: UpstreamTraits; readonly refuses: readonly string[] };
   /** The member that upstream does not know: remembered if this way succeeds. */
   readonly unknown?: string | undefined;
 }
