@@ -16,7 +16,7 @@ export default defineConfig({
     // What many pages share, in one file: a dozen small ones pack worse, and each is a request.
     rolldownOptions: {
       output: {
-        codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 4 }] },
+        codeSplitting: { groups: [{ name: 'kit', test: /src\/(ui|lib)\/|lucide-react/, minShareCount: 8 }] },
       },
     },
   },

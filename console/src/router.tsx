@@ -10,7 +10,7 @@ import {
   useMemo,
   useState,
 } from 'react';
-import { part } from './lib/part.ts';
+import { part, retryParts } from './lib/part.ts';
 import { matchPath, readSearch } from './route/address.ts';
 import { returnTo, walkTo, watchAddress } from './route/history.ts';
 import { hrefOf, type Route, RouteContext } from './route/route.ts';
@@ -68,6 +68,8 @@ export function Router({ children }: { readonly children: ReactNode }) {
     let shown = patternOf(location.pathname);
     return watchAddress((scrollTo) => {
       const pattern = patternOf(location.pathname);
+      // Another address is another chance.
+      retryParts();
       const show = () => setPlace(readPlace(scrollTo));
       // Another page may have to be fetched: what is there stays until then. A filter of the same page acts at once.
       if (pattern === shown) show();

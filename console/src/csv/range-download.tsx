@@ -59,6 +59,7 @@ export function RangeDownload({ name, lead, urlOf }: RangeDownloadProps) {
                 type="date"
                 value={range.last}
                 error={instants === null ? 'It must be on or after the first day.' : null}
+                errorStays
                 onChange={({ target }) => setRange({ ...range, last: target.value })}
               />
             </div>

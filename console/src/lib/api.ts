@@ -8,20 +8,34 @@ export type Ask<Route extends ConsoleRoute> = ([PathNames<Route>] extends [never
   (Query<Route> extends undefined ? { readonly query?: undefined } : { readonly query: Query<Route> }) &
   (Body<Route> extends undefined ? { readonly body?: undefined } : { readonly body: Body<Route> });
 
-/** A refusal in the API's words. `page`: where it is mended. */
+export interface MemberFault {
+  readonly member: string;
+  readonly message: string;
+}
+
+/** A refusal in the API's words. `page`: where it is mended. `faults`: each member that is wrong, where there is one. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly member: string | null;
   readonly page: string | null;
+  readonly faults: readonly MemberFault[];
 
-  constructor(status: number, code: string, message: string, member: string | null, page: string | null) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    member: string | null,
+    page: string | null,
+    faults: readonly MemberFault[] = member === null ? [] : [{ member, message }],
+  ) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.member = member;
     this.page = page;
+    this.faults = faults;
   }
 }
 
@@ -75,6 +89,7 @@ function failureOf(status: number, reply: unknown): ApiError {
     text('message') ?? `The gateway answered with status ${status} and no reason.`,
     text('member'),
     text('page'),
+    Array.isArray(error?.faults) ? (error.faults as MemberFault[]) : undefined,
   );
 }
 

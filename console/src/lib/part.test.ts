@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';
-import { part } from './part.ts';
+import { part, retryParts } from './part.ts';
 
 const loadNote = () => Promise.resolve({ default: () => createElement('p', null, 'the note') });
 const shown = (Note: ReturnType<typeof part>) =>
@@ -30,4 +30,24 @@ test('a part that could not be fetched beforehand is fetched again when it is sh
   await Promise.resolve();
   shown(Note);
   expect(asked).toBe(2);
+});
+
+test('a part that could not be loaded is loaded again after a retry, not before', async () => {
+  let asked = 0;
+  const Note = part(() => {
+    asked += 1;
+    return asked === 1 ? Promise.reject(new Error('offline')) : loadNote();
+  });
+  const settled = async () => {
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+  };
+  shown(Note);
+  await settled();
+  shown(Note);
+  expect(asked).toBe(1);
+  retryParts();
+  shown(Note);
+  await settled();
+  expect(asked).toBe(2);
+  expect(shown(Note)).toContain('the note');
 });

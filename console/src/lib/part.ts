@@ -1,26 +1,72 @@
-/** Owns parts of a page that are fetched when they are first shown: a dialog, a sheet. Who shows one puts a Suspense around it. */
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+/**
+ * Loads parts of the console when they are first shown: a page, a dialog. A part needs a Suspense around it, and above that a
+ * boundary that offers to retry, since a part may fail to load.
+ */
+import { type ComponentType, createElement, lazy } from 'react';
 
 interface PartModule<Props> {
   readonly default: ComponentType<Props>;
 }
 
-export type Part<Props> = LazyExoticComponent<ComponentType<Props>> & {
+export type Part<Props> = ComponentType<Props> & {
   /** Where it is likely to be shown next: under the pointer, at the focus. */
   readonly prefetch: () => void;
 };
 
-export function part<Props>(load: () => Promise<PartModule<Props>>): Part<Props> {
+/** A part of the console could not be loaded: no connection, or a new version without this file. */
+export class PartNotLoaded extends Error {
+  constructor(cause: unknown) {
+    super('A part of the console could not be loaded. Check the connection, then retry.', { cause });
+    this.name = 'PartNotLoaded';
+  }
+}
+
+/** What forgets the failure of each part that failed. */
+const failures = new Set<() => void>();
+
+/** Lets parts that failed be loaded again when they are shown next. */
+export function retryParts(): void {
+  for (const forget of failures) forget();
+  failures.clear();
+}
+
+export function part<Props extends object>(load: () => Promise<PartModule<Props>>): Part<Props> {
   let loaded: PartModule<Props> | null = null;
+  let failedAt: string | null = null;
+  let failureCount = 0;
   const fetchPart = async (): Promise<PartModule<Props>> => {
-    loaded = await load();
-    return loaded;
+    try {
+      loaded = await (failedAt === null ? load() : import(/* @vite-ignore */ `${failedAt}?retry=${failureCount}`));
+    } catch (cause) {
+      failedAt ??= addressIn(cause);
+      failureCount += 1;
+      throw cause;
+    }
+    return loaded as PartModule<Props>;
   };
-  return Object.assign(
-    lazy(() => (loaded === null ? fetchPart() : resolvedAtOnce(loaded))),
+  const showOrFail = () =>
+    fetchPart().catch((cause: unknown) => {
+      // Not at once: React asks a part that failed several times, and each would begin anew.
+      failures.add(() => {
+        view = makeView();
+      });
+      throw new PartNotLoaded(cause);
+    });
+  const makeView = () => lazy(() => (loaded === null ? showOrFail() : resolvedAtOnce(loaded)));
+  let view = makeView();
+  return Object.assign((props: Props) => createElement(view as ComponentType<Props>, props), {
     // Where it cannot be fetched, showing it says so.
-    { prefetch: () => void fetchPart().catch(() => undefined) },
-  );
+    prefetch: () => void (loaded === null && fetchPart().catch(() => undefined)),
+  });
+}
+
+/**
+ * The address that a browser names when it cannot load a script of ours. Chromium keeps the failure of an address until the page is
+ * left (https://github.com/whatwg/html/issues/6768), so a retry needs another address of the same file. Null: it names none.
+ */
+function addressIn(cause: unknown): string | null {
+  const address = /https?:\/\/\S+\.js$/.exec(cause instanceof Error ? cause.message : '')?.[0];
+  return address !== undefined && new URL(address).origin === location.origin ? address : null;
 }
 
 /**

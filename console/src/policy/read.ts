@@ -1,6 +1,6 @@
 /** Owns what reading a form gives: the value to send, or what is wrong with which member. Knows no form. */
 import type { ApiError } from '../lib/api.ts';
-import { memberError } from '../ui/error-note.tsx';
+import { isPlaced, memberError } from '../ui/error-note.tsx';
 
 /** By the API's own name of the member, so that its refusals and ours stand in the same place. */
 export type Faults = Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export function faultOf(faults: Faults, error: ApiError | null, member: string):
 
 /** A refusal that no field of the form shows; null: there is none, or a field shows it. */
 export function restOf(error: ApiError | null, members: readonly string[]): ApiError | null {
-  return error !== null && error.member !== null && members.includes(error.member) ? null : error;
+  return error !== null && isPlaced(error, members) ? null : error;
 }
 
 /** Moves the focus to the first field that is wrong, after it is drawn. */

@@ -1,5 +1,6 @@
 /** Owns what a visitor sees first: the page, the way in, or why neither can be shown. Never a blank screen. */
-import { Activity, lazy, Suspense, useEffect, useState } from 'react';
+import { Activity, Suspense, useEffect, useState } from 'react';
+import { part } from '../lib/part.ts';
 import { EnteredSession, type Session, useAccountInAddress, useSession, useStrangeAccount } from '../lib/session.ts';
 import { usePathname } from '../route/route.ts';
 import { RoutedPage } from '../router.tsx';
@@ -9,8 +10,8 @@ import { NoAccount } from './no-account.tsx';
 import { Shell } from './shell.tsx';
 import { StrangeAccount } from './strange-account.tsx';
 
-const SignIn = lazy(() => import('../pages/sign-in/sign-in-page.tsx'));
-const Unclaimed = lazy(() => import('../pages/setup/unclaimed-page.tsx'));
+const SignIn = part(() => import('../pages/sign-in/sign-in-page.tsx'));
+const Unclaimed = part(() => import('../pages/setup/unclaimed-page.tsx'));
 
 /** Pages that are shown to people who are not signed in. */
 const OPEN = /^\/(app\/setup|app\/invitations\/|app\/reset\/|status)/;

@@ -1,7 +1,10 @@
 /** Owns what is shown where a page broke, or there is none: words and a way on. */
-import { Component, type ReactNode } from 'react';
+import { Component, type ReactNode, Suspense } from 'react';
+import { PartNotLoaded, retryParts } from '../lib/part.ts';
 import { Link } from '../route/link.tsx';
+import { usePathname } from '../route/route.ts';
 import { Button, buttonClasses } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { Page } from '../ui/page.tsx';
@@ -9,6 +12,10 @@ import { Page } from '../ui/page.tsx';
 interface FaultBoundaryProps {
   /** Another address is another chance. */
   readonly pathname: string;
+  /** Given around a dialog: then the page behind it stays when the dialog breaks. */
+  readonly onClose?: () => void;
+  /** Around a part of a page: then the rest of the page stays. */
+  readonly isPanel?: boolean;
   readonly children: ReactNode;
 }
 
@@ -31,18 +38,60 @@ export class FaultBoundary extends Component<FaultBoundaryProps, { fault: Fault 
   override render() {
     const { fault } = this.state;
     if (fault === null) return this.props.children;
-    return <PageFault error={fault.cause} onRetry={() => this.setState({ fault: null })} />;
+    const retry = () => {
+      retryParts();
+      this.setState({ fault: null });
+    };
+    const { onClose, isPanel = false } = this.props;
+    if (isPanel) return <ErrorNote error={errorOf(fault.cause)} onRetry={retry} />;
+    return onClose === undefined ? (
+      <PageFault error={fault.cause} onRetry={retry} />
+    ) : (
+      <Dialog title="This could not be shown" onClose={onClose}>
+        <ErrorNote error={errorOf(fault.cause)} onRetry={retry} />
+      </Dialog>
+    );
   }
 }
 
 function PageFault({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   return (
-    <Page title="This page did not work" lead="What you changed before is kept; only the page is not shown.">
-      <ErrorNote error={error instanceof Error ? error : new Error(String(error))} onRetry={onRetry} />
+    <Page
+      title={error instanceof PartNotLoaded ? 'This page could not be loaded' : 'This page did not work'}
+      lead="What you changed before is kept; only the page is not shown."
+    >
+      <ErrorNote error={errorOf(error)} onRetry={onRetry} />
       <p>
         <Button onClick={() => location.reload()}>Reload the page</Button>
       </p>
     </Page>
+  );
+}
+
+function errorOf(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
+}
+
+interface DialogPartProps {
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** Around a part that is a dialog: where it cannot be loaded, the page behind it stays. */
+export function DialogPart({ onClose, children }: DialogPartProps) {
+  return (
+    <FaultBoundary pathname={usePathname()} onClose={onClose}>
+      <Suspense>{children}</Suspense>
+    </FaultBoundary>
+  );
+}
+
+/** Around a part that is a panel of a page. */
+export function PanelPart({ children }: { readonly children: ReactNode }) {
+  return (
+    <FaultBoundary pathname={usePathname()} isPanel>
+      <Suspense>{children}</Suspense>
+    </FaultBoundary>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Owns what stands around every signed-in page: navigation, the drawer of a narrow window, palette, shortcuts, messages. */
 
 import { Menu as MenuIcon } from 'lucide-react';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { type Session, useAccount } from '../lib/session.ts';
 import { useShortcuts } from '../lib/shortcuts.ts';
 import { ZoneContext } from '../lib/zone.ts';
@@ -12,8 +12,10 @@ import { Toasts } from '../ui/toasts.tsx';
 import { Mark, Navigation } from './navigation.tsx';
 import { OfferedPage } from './offered-page.tsx';
 import { PAGE_GROUPS } from './pages.ts';
+import { PaletteDialog, prefetchPalette } from './palette-dialog.tsx';
 
-const Palette = lazy(() => import('./palette.tsx'));
+/** Signs of a person at the page: then the palette is loaded, so that it is there when it is opened. */
+const SIGNS = ['pointermove', 'pointerdown', 'keydown'] as const;
 
 export function Shell({ session }: { readonly session: Session }) {
   const account = useAccount();
@@ -32,8 +34,19 @@ export function Shell({ session }: { readonly session: Session }) {
       event.preventDefault();
       setPalette(true);
     };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    // Before what has the focus hears it: a row's menu keeps keys to itself.
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
+  }, []);
+  useEffect(() => {
+    const onSign = () => {
+      for (const sign of SIGNS) removeEventListener(sign, onSign, { capture: true });
+      prefetchPalette();
+    };
+    for (const sign of SIGNS) addEventListener(sign, onSign, { capture: true, passive: true });
+    return () => {
+      for (const sign of SIGNS) removeEventListener(sign, onSign, { capture: true });
+    };
   }, []);
 
   const openPalette = () => {
@@ -68,11 +81,7 @@ export function Shell({ session }: { readonly session: Session }) {
           <Navigation session={session} account={account} onPalette={openPalette} onChosen={() => setDrawer(false)} />
         </Dialog>
       )}
-      {palette && (
-        <Suspense>
-          <Palette onClose={() => setPalette(false)} />
-        </Suspense>
-      )}
+      {palette && <PaletteDialog onClose={() => setPalette(false)} />}
       {help && <Shortcuts onClose={() => setHelp(false)} />}
       <Toasts />
     </div>

@@ -6,6 +6,7 @@ import { X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
+import { useModal } from './use-modal.ts';
 
 interface LayerProps {
   readonly title: string;
@@ -69,15 +70,7 @@ function Layer({
     if (!(target instanceof Element) || target.closest('dialog') !== ref.current) return;
     if (target.closest('form') !== null) isFilled.current = true;
   };
-  useEffect(() => {
-    const dialog = ref.current;
-    const before = document.activeElement;
-    dialog?.showModal();
-    return () => {
-      dialog?.close();
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-    };
-  }, []);
+  useModal(ref);
   useEffect(() => {
     if (closable) return;
     // A browser lets only the first Escape be refused by `cancel`; the second would close the dialog itself. On the

@@ -19,7 +19,7 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
             )}
             {onRetry !== undefined && (
               <button type="button" onClick={onRetry} className="font-medium text-accent underline underline-offset-2">
-                Try again
+                Retry
               </button>
             )}
           </p>
@@ -31,8 +31,14 @@ export function ErrorNote({ error, onRetry }: { readonly error: Error; readonly 
 
 /** The message of a member's field: what the refusal says of it, without its name. */
 export function memberError(error: ApiError | null, member: string): string | null {
-  if (error === null || error.member !== member) return null;
-  return sentence(error.message.startsWith(`${member}: `) ? error.message.slice(member.length + 2) : error.message);
+  const message = error?.faults.find((fault) => fault.member === member)?.message;
+  if (message === undefined) return null;
+  return sentence(message.startsWith(`${member}: `) ? message.slice(member.length + 2) : message);
+}
+
+/** Whether each member that is wrong has a field of its own, which shows it. */
+export function isPlaced({ faults }: ApiError, members: readonly string[]): boolean {
+  return faults.length > 0 && faults.every(({ member }) => members.includes(member));
 }
 
 function sentence(text: string): string {

@@ -5,8 +5,10 @@ import {
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   useId,
+  useRef,
 } from 'react';
 import { classNames } from './class-names.ts';
+import { useShownError } from './use-shown-error.ts';
 
 /** Of every text control. */
 export const CONTROL =
@@ -17,6 +19,8 @@ interface FieldProps {
   readonly hint?: ReactNode;
   /** In words that say what was expected; null: nothing is wrong. */
   readonly error?: string | null | undefined;
+  /** Of an error that is judged as a person types: a change does not take it away, being right does. */
+  readonly errorStays?: boolean;
   readonly className?: string;
   readonly children: (ids: {
     id: string;
@@ -26,11 +30,14 @@ interface FieldProps {
 }
 
 /** Joins a label, a hint and an error to any control. */
-export function Field({ label, hint, error = null, className, children }: FieldProps) {
+export function Field({ label, hint, error: given = null, errorStays = false, className, children }: FieldProps) {
   const id = useId();
+  const frame = useRef<HTMLDivElement>(null);
+  const shown = useShownError(given, frame);
+  const error = errorStays ? given : shown.error;
   const described = [hint ? `${id}-hint` : null, error === null ? null : `${id}-error`].filter((one) => one !== null);
   return (
-    <div className={classNames('flex min-w-0 flex-col gap-1', className)}>
+    <div ref={frame} onChange={shown.noteChange} className={classNames('flex min-w-0 flex-col gap-1', className)}>
       <label htmlFor={id} className="font-medium">
         {label}
       </label>
@@ -55,9 +62,22 @@ export function Field({ label, hint, error = null, className, children }: FieldP
 
 type Common = Omit<FieldProps, 'children'>;
 
-export function TextField({ label, hint, error, className, ...rest }: Common & InputHTMLAttributes<HTMLInputElement>) {
+export function TextField({
+  label,
+  hint,
+  error,
+  errorStays = false,
+  className,
+  ...rest
+}: Common & InputHTMLAttributes<HTMLInputElement>) {
   return (
-    <Field label={label} hint={hint} error={error} {...(className === undefined ? {} : { className })}>
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      errorStays={errorStays}
+      {...(className === undefined ? {} : { className })}
+    >
       {(ids) => <input className={CONTROL} {...rest} {...ids} />}
     </Field>
   );
@@ -67,11 +87,18 @@ export function TextAreaField({
   label,
   hint,
   error,
+  errorStays = false,
   className,
   ...rest
 }: Common & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
-    <Field label={label} hint={hint} error={error} {...(className === undefined ? {} : { className })}>
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      errorStays={errorStays}
+      {...(className === undefined ? {} : { className })}
+    >
       {(ids) => <textarea className={classNames(CONTROL, 'h-auto min-h-20 resize-y py-1.5')} {...rest} {...ids} />}
     </Field>
   );

@@ -1,7 +1,7 @@
 /** Owns what every form does: Enter sends it, the first field has the focus, a refusal leads to the field that it is about. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { ApiError } from '../lib/api.ts';
-import { ErrorNote } from './error-note.tsx';
+import { ErrorNote, isPlaced } from './error-note.tsx';
 
 /** Not a field that is only shown. */
 const FILLABLE = 'input:not([readonly]), select, textarea';
@@ -32,7 +32,6 @@ export function Form({ id, label, error, members, onSubmit, takesFocus = true, c
   useEffect(() => {
     if (error !== null) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
-  const isPlaced = error?.member != null && members.includes(error.member);
   return (
     <form
       ref={ref}
@@ -43,10 +42,12 @@ export function Form({ id, label, error, members, onSubmit, takesFocus = true, c
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit();
+        // What the form found wrong itself; what the API refuses is focused when it comes.
+        requestAnimationFrame(() => ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
       }}
     >
       {children}
-      {error !== null && !isPlaced && <ErrorNote error={error} />}
+      {error !== null && !isPlaced(error, members) && <ErrorNote error={error} />}
       {foot}
     </form>
   );

@@ -9,7 +9,7 @@ import type { Arrival } from '../people/auth-cookies.ts';
 import { PeopleFailure } from '../people/people-failure.ts';
 import { isOfWholeAccount } from '../people/roles.ts';
 import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
-import { ConsoleFailure, failureResponse } from './console-failure.ts';
+import { ConsoleFailure, failureResponse, type MemberFault } from './console-failure.ts';
 import type { RouteRow } from './contract/row.ts';
 import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from './contract.ts';
 import { csvResponse } from './csv.ts';
@@ -190,13 +190,20 @@ async function readBody(row: RouteRow, request: Request, actor: Actor, arrival: 
 function parsed(schema: z.ZodObject, given: unknown): unknown {
   const outcome = schema.safeParse(given);
   if (outcome.success) return outcome.data;
-  const [issue] = outcome.error.issues;
-  const member = issue?.path.map(String).join('.') ?? '';
-  throw new ConsoleFailure(
-    'invalid',
-    `${member === '' ? 'the request' : member}: ${issue?.message ?? 'is not valid'}`,
-    { member },
-  );
+  const faults = memberFaults(outcome.error);
+  const [{ member, message } = { member: '', message: 'the request: is not valid' }] = faults;
+  throw new ConsoleFailure('invalid', message, { member, ...(faults.length > 1 ? { faults } : {}) });
+}
+
+/** The first thing wrong with each member, in their order. */
+function memberFaults({ issues }: z.ZodError): readonly MemberFault[] {
+  const faults = new Map<string, MemberFault>();
+  for (const { path, message } of issues) {
+    const member = path.map(String).join('.');
+    if (faults.has(member)) continue;
+    faults.set(member, { member, message: `${member === '' ? 'the request' : member}: ${message}` });
+  }
+  return [...faults.values()];
 }
 
 function withHeaders(response: Response, outgoing: Headers = new Headers(HEADERS)): Response {

@@ -19,9 +19,16 @@ export const CONSOLE_FAILURES = {
 } as const;
 export type ConsoleFailureKind = keyof typeof CONSOLE_FAILURES;
 
+export interface MemberFault {
+  readonly member: string;
+  readonly message: string;
+}
+
 export interface FailureDetails {
   /** The member of the body or query that is wrong, by its path: `caps.rpm`. */
   readonly member?: string;
+  /** Each member that is wrong, `member` first, where there are several. */
+  readonly faults?: readonly MemberFault[];
   /** The page of the console that mends it. */
   readonly page?: string;
   /** Whole seconds after which to ask again. */
@@ -43,11 +50,14 @@ export class ConsoleFailure extends Error {
   }
 }
 
-/** `{"error":{"code","message","member","page"}}` with the kind's status. */
+/** `{"error":{"code","message","member","page"}}`, and `faults` where several members are wrong, with the kind's status. */
 export function failureResponse({ kind, message, details }: ConsoleFailure): Response {
-  const { member = null, page = null, retryAfterSeconds, closeConnection } = details;
+  const { member = null, page = null, faults, retryAfterSeconds, closeConnection } = details;
   const headers: Record<string, string> = {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   if (closeConnection === true) headers.connection = 'close';
-  return Response.json({ error: { code: kind, message, member, page } }, { status: CONSOLE_FAILURES[kind], headers });
+  return Response.json(
+    { error: { code: kind, message, member, page, ...(faults === undefined ? {} : { faults }) } },
+    { status: CONSOLE_FAILURES[kind], headers },
+  );
 }

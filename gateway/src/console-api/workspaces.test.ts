@@ -83,6 +83,19 @@ test('settings: the time zone binds at once; the installation is shown to the ho
   expect(facts.map(({ name }: { name: string }) => name)).toEqual(['Version', 'Configuration', 'Data folder']);
 });
 
+test('a body with several wrong members is refused with each of them, one fault per member', async () => {
+  const { status, json } = await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: 5, time_zone: 7 });
+  expect(status).toBe(400);
+  expect(json.error).toMatchObject({ code: 'invalid', member: 'name' });
+  expect(json.error.message).toStartWith('name: ');
+  expect(json.error.faults).toEqual([
+    { member: 'name', message: json.error.message },
+    { member: 'time_zone', message: expect.stringMatching(/^time_zone: /) },
+  ]);
+  const single = await rig.ask(OWNER, 'PATCH /accounts/team/settings', { name: 5 });
+  expect(single.json.error).not.toHaveProperty('faults');
+});
+
 test('the audit trail says who changed what, from where, page by page and as a file', async () => {
   await rig.ask(OWNER, `PATCH ${SPACES}/red`, { models: ['=m'] });
   const [entry] = (await rig.ask(OWNER, 'GET /accounts/team/audit')).json.entries;

@@ -141,7 +141,92 @@ describe.skipIf(!HAS_BROWSER)('in daily use (needs Chromium for Linux on x64)', 
     await page.getByText(/^Times in /).waitFor();
   });
 
+  test('the palette is loaded at the first sign of a person, and loses no key while it loads', async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route('**/assets/palette-*.js', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await open('/app');
+    const asked = page.waitForRequest('**/assets/palette-*.js');
+    await page.mouse.move(700, 400);
+    await page.mouse.move(710, 410);
+    await asked;
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('limi');
+    await page.keyboard.press('Enter');
+    held.resolve();
+    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+    await page.unroute('**/assets/palette-*.js');
+  });
+
+  test('a dialog focuses its first field, and gives the focus back when it closes', async () => {
+    await open('/app/keys');
+    const focused = page.locator(':focus');
+    await page.getByRole('button', { name: 'Create key' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    await dialog.waitFor();
+    await page.keyboard.type('typed at once');
+    expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('typed at once');
+    expect(await dialog.getByLabel('Workspace', { exact: true }).inputValue()).toBe('default');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').first().waitFor({ state: 'detached' });
+    expect(await focused.innerText()).toBe('Create key');
+    const menu = page.getByRole('button', { name: `More about ${LONG}` });
+    await menu.click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await focused.getAttribute('aria-label')).toBe(`More about ${LONG}`);
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('A page, a key, a request id…').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await focused.getAttribute('aria-label')).toBe(`More about ${LONG}`);
+  });
+
+  test('a form names each fault at once, one per field, and takes it away when the field is changed', async () => {
+    await open('/app/keys');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create key' });
+    const create = dialog.getByRole('button', { name: 'Create key' });
+    const wrong = dialog.locator('[aria-invalid="true"]');
+    await dialog.getByLabel('Requests a minute').fill('many');
+    await dialog.getByLabel('Budget in USD').fill('some');
+    await create.click();
+    await wrong.nth(2).waitFor();
+    expect(await wrong.count()).toBe(3);
+    await dialog.getByLabel('Requests a minute').fill('60');
+    expect(await wrong.count()).toBe(2);
+    await dialog.getByLabel('Budget in USD').fill('none');
+    expect(await wrong.count()).toBe(1);
+    await create.click();
+    await wrong.nth(1).waitFor();
+    expect(await wrong.count()).toBe(2);
+  });
+
   test('nothing failed on the way', async () => {
     expect(visitor.faults()).toEqual([]);
+  });
+
+  test.each([
+    ['a page', 'limits-page', 'Limits', 'heading', 'Limits'],
+    ['a dialog', 'key-dialogs', 'Create key', 'dialog', 'Create key'],
+  ] as const)('%s that could not be loaded offers to retry, and is then shown', async (_, chunk, press, role, name) => {
+    const other = await newVisitor(browser, { storageState: await page.context().storageState(), viewport: WIDE });
+    const chunks = `**/assets/${chunk}-*.js*`;
+    await openPage(other.page, `${seeded.gateway.url}/app/keys`);
+    await other.page.route(chunks, (route) => route.abort());
+    await other.page.getByText(press, { exact: true }).first().click();
+    const retry = other.page.getByRole('button', { name: 'Retry' });
+    await retry.waitFor();
+    expect(await other.findBarriers()).toEqual([]);
+    await other.page.unroute(chunks);
+    await retry.click();
+    await other.page.getByRole(role, { name }).first().waitFor();
+    await other.leave();
   });
 });

@@ -1,8 +1,8 @@
 /** Owns what can be done with a key, for the list and for its own page: the menu, and the dialog of the chosen act. */
 import { Ban, CircleCheck, Copy, EllipsisVertical, Pencil, RotateCw, Trash2 } from 'lucide-react';
-import { Suspense } from 'react';
 import { part } from '../../lib/part.ts';
 import { useAct } from '../../lib/queries.ts';
+import { DialogPart } from '../../shell/page-fault.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -22,9 +22,9 @@ interface KeyDialogProps {
 export function KeyDialog({ act, ...rest }: KeyDialogProps) {
   return (
     act !== null && (
-      <Suspense>
+      <DialogPart onClose={() => rest.onAct(null)}>
         <KeyDialogs act={act} {...rest} />
-      </Suspense>
+      </DialogPart>
     )
   );
 }

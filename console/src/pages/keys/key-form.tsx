@@ -1,11 +1,12 @@
 /** Owns the fields of a key, for making one and for changing one. */
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useRef } from 'react';
 import type { ApiError } from '../../lib/api.ts';
 import { useZone } from '../../lib/zone.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';
 import { ModelsField } from '../../policy/models-field.tsx';
 import { type Faults, faultOf } from '../../policy/read.ts';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { useShownError } from '../../ui/use-shown-error.ts';
 import { SCOPES } from './key.ts';
 import type { Expiry, KeyDraft } from './key-draft.ts';
 
@@ -165,7 +166,7 @@ function FormPart({
 
 function Scopes({
   draft,
-  fault,
+  fault: given,
   onChange,
 }: {
   readonly draft: KeyDraft;
@@ -173,8 +174,15 @@ function Scopes({
   readonly onChange: (draft: KeyDraft) => void;
 }) {
   const id = useId();
+  const frame = useRef<HTMLFieldSetElement>(null);
+  const { error: fault, noteChange } = useShownError(given, frame);
   return (
-    <fieldset aria-describedby={fault === null ? undefined : id} className="flex min-w-0 flex-col gap-2">
+    <fieldset
+      ref={frame}
+      onChange={noteChange}
+      aria-describedby={fault === null ? undefined : id}
+      className="flex min-w-0 flex-col gap-2"
+    >
       <legend className="mb-2 font-medium">What it may do</legend>
       {SCOPES.map(([scope, name, means]) => (
         <CheckField

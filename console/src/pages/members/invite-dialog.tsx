@@ -2,9 +2,9 @@
 import { useId, useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
+import { type Faults, faultOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { HandOver } from './hand-over.tsx';
@@ -19,13 +19,13 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
   const form = useId();
   const [email, setEmail] = useState('');
   const [rights, setRights] = useState<Rights>({ role: 'developer', workspaces: account.workspaces });
-  const [fault, setFault] = useState<string | null>(null);
+  const [faults, setFaults] = useState<Faults>({});
   const invite = useAct('POST /accounts/{account}/invitations', ['GET /accounts/{account}/members']);
 
   function submit(): void {
-    const found = rightsFault(rights);
-    setFault(found);
-    if (found !== null) return;
+    const found = inviteFaults(email, rights);
+    setFaults(found);
+    if (Object.keys(found).length > 0) return;
     invite.mutate({ path: { account: account.account }, body: { email: email.trim(), ...givenRights(rights) } });
   }
 
@@ -60,15 +60,24 @@ export function InviteDialog({ account, onClose }: InviteDialogProps) {
           required
           value={email}
           onChange={(event) => setEmail(event.target.value)}
-          error={memberError(invite.error, 'email')}
+          error={faultOf(faults, invite.error, 'email')}
         />
         <RightsFields
           account={account}
           rights={rights}
-          workspacesError={fault ?? memberError(invite.error, 'workspaces')}
+          workspacesError={faultOf(faults, invite.error, 'workspaces')}
           onRights={setRights}
         />
       </Form>
     </Dialog>
   );
+}
+
+/** All at once, by the API's names of the members. */
+function inviteFaults(email: string, rights: Rights): Faults {
+  const workspaces = rightsFault(rights);
+  return {
+    ...(/\S@\S/.test(email) ? {} : { email: 'Enter an email address, such as ada@example.com.' }),
+    ...(workspaces === null ? {} : { workspaces }),
+  };
 }

@@ -1,10 +1,11 @@
 /** Owns the choice of what a member may do: one role, each with its words, and all or some workspaces. */
-import { useId } from 'react';
+import { useId, useRef } from 'react';
 import { useReply } from '../../lib/queries.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { CheckField } from '../../ui/field.tsx';
 import { SkeletonLine } from '../../ui/skeleton.tsx';
+import { useShownError } from '../../ui/use-shown-error.ts';
 import { type Role, rolesToGive, roleWords } from './role-words.ts';
 
 export interface Rights {
@@ -65,12 +66,19 @@ interface WorkspaceChoiceProps {
   readonly onChosen: (workspaces: readonly string[] | null) => void;
 }
 
-function WorkspaceChoice({ account, chosen, error, onChosen }: WorkspaceChoiceProps) {
+function WorkspaceChoice({ account, chosen, error: given, onChosen }: WorkspaceChoiceProps) {
   const id = useId();
+  const frame = useRef<HTMLFieldSetElement>(null);
+  const { error, noteChange } = useShownError(given, frame);
   const reply = useReply('GET /accounts/{account}/workspaces', { path: { account: account.account } });
   const all = reply.data?.workspaces.map((workspace) => workspace.id) ?? null;
   return (
-    <fieldset aria-describedby={error === null ? undefined : id} className="flex flex-col gap-2">
+    <fieldset
+      ref={frame}
+      onChange={noteChange}
+      aria-describedby={error === null ? undefined : id}
+      className="flex flex-col gap-2"
+    >
       <legend className="mb-1 font-medium">Workspaces</legend>
       <CheckField
         label="Every workspace, also those made later"

@@ -134,6 +134,7 @@ export function AddProvider({ kinds, taken, onClose }: AddProviderProps) {
           hint={MODELS_HINT}
           value={models}
           error={linesError(models) ?? memberError(error, 'models')}
+          errorStays={linesError(models) !== null}
           onChange={(event) => setModels(event.target.value)}
         />
         {error !== null && <ErrorNote error={error} />}
@@ -249,6 +250,7 @@ export function ReplaceModels({ provider, onClose }: ReplaceProps) {
           hint={`${MODELS_HINT} What is not listed can no longer be called here.`}
           value={text}
           error={linesError(text) ?? memberError(change.error, 'models')}
+          errorStays={linesError(text) !== null}
           onChange={(event) => setLines(event.target.value)}
         />
         {change.error !== null && <ErrorNote error={change.error} />}

@@ -2,13 +2,15 @@
 import { useState } from 'react';
 import { useAct } from '../../lib/queries.ts';
 import { keepSession } from '../../lib/session.ts';
+import { type Faults, faultOf } from '../../policy/read.ts';
 import { Button } from '../../ui/button.tsx';
-import { memberError } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { PasswordField } from '../../ui/password-field.tsx';
 import { FIRST_WORKSPACE, workspaceFault } from './workspace-name.ts';
 
+/** As the gateway asks for. */
+const PASSWORD_MIN = 12;
 const MEMBERS = ['name', 'email', 'password', 'workspace'];
 
 export function OwnerForm({ token, onMade }: { readonly token: string; readonly onMade: (workspace: string) => void }) {
@@ -16,13 +18,19 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [workspace, setWorkspace] = useState(FIRST_WORKSPACE);
-  const [fault, setFault] = useState<string | null>(null);
+  const [faults, setFaults] = useState<Faults>({});
   const setUp = useAct('POST /setup');
 
   function submit(): void {
-    const found = workspaceFault(workspace.trim());
-    setFault(found);
-    if (found !== null) return;
+    const wrongWorkspace = workspaceFault(workspace.trim());
+    const found: Faults = {
+      ...(name.trim() === '' ? { name: 'Enter your name.' } : {}),
+      ...(/\S@\S/.test(email) ? {} : { email: 'Enter an email address, such as ada@example.com.' }),
+      ...(password.length < PASSWORD_MIN ? { password: `Use at least ${PASSWORD_MIN} characters.` } : {}),
+      ...(wrongWorkspace === null ? {} : { workspace: wrongWorkspace }),
+    };
+    setFaults(found);
+    if (Object.keys(found).length > 0) return;
     const asked = workspace.trim();
     setUp.mutate(
       { body: { token, name, email: email.trim(), password, workspace: asked === FIRST_WORKSPACE ? null : asked } },
@@ -55,7 +63,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
         required
         value={name}
         onChange={(event) => setName(event.target.value)}
-        error={memberError(setUp.error, 'name')}
+        error={faultOf(faults, setUp.error, 'name')}
       />
       <TextField
         label="E-mail"
@@ -65,7 +73,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
         required
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        error={memberError(setUp.error, 'email')}
+        error={faultOf(faults, setUp.error, 'email')}
       />
       <PasswordField
         label="Password"
@@ -73,7 +81,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
         hint="At least 12 characters. A passkey and a second factor can be added afterwards."
         value={password}
         onValue={setPassword}
-        error={memberError(setUp.error, 'password')}
+        error={faultOf(faults, setUp.error, 'password')}
       />
       <TextField
         label="First workspace"
@@ -83,7 +91,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
         required
         value={workspace}
         onChange={(event) => setWorkspace(event.target.value)}
-        error={fault ?? memberError(setUp.error, 'workspace')}
+        error={faultOf(faults, setUp.error, 'workspace')}
       />
     </Form>
   );

@@ -1,0 +1,56 @@
+/** Asks for a time range of the person's own: two times, by the clock of the account. Loaded when it is first opened. */
+import { useState } from 'react';
+import { useFilters } from '../lib/search.ts';
+import { instantOf, useZone, wallTime } from '../lib/zone.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import type { TimeRange } from './time-range.ts';
+
+export default function OwnRange({ range, onClose }: { readonly range: TimeRange; readonly onClose: () => void }) {
+  const [, change] = useFilters();
+  const zone = useZone();
+  const [from, setFrom] = useState(wallTime(range.from, zone));
+  const [to, setTo] = useState(wallTime(range.to, zone));
+  const [begin, end] = [instantOf(from, zone), instantOf(to, zone)];
+  const isRange = begin !== null && end !== null && begin < end;
+  const apply = () => {
+    if (!isRange) return;
+    change({ range: undefined, from: begin.toISOString(), to: end.toISOString() });
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Range of time"
+      lead={`Times in ${zone}.`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" disabled={!isRange} onClick={apply}>
+            Show this range
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="grid gap-3 sm:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <TextField label="From" type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+        <TextField
+          label="To"
+          type="datetime-local"
+          value={to}
+          error={isRange ? null : 'The end must be after the beginning.'}
+          errorStays
+          onChange={(event) => setTo(event.target.value)}
+        />
+        <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+      </form>
+    </Dialog>
+  );
+}
