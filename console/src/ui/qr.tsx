@@ -1,16 +1,12 @@
-/** Owns showing a QR code: dark on light in both themes, since many readers take no other, with the quiet zone around it. */
-import { qrCode } from '../lib/qr/qr-code.ts';
+/** Shows a QR code: dark on light in both themes, since many readers take no other, with the quiet zone around it. */
+import { encode } from 'uqr';
 
 const QUIET = 4;
 
-/** Nothing where the text is too long for a code: whoever uses it offers the text as well. */
+/** Throws where the text is too long for a code (2,953 bytes). */
 export function Qr({ text, label }: { readonly text: string; readonly label: string }) {
-  const rows = qrCode(text);
-  if (rows === null) return null;
-  const size = rows.length + 2 * QUIET;
-  const path = rows
-    .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x + QUIET} ${y + QUIET}h1v1h-1z` : '')))
-    .join('');
+  const { data, size } = encode(text, { ecc: 'L', border: QUIET });
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
   return (
     <svg
       role="img"

@@ -146,8 +146,10 @@ describe('server and limits', () => {
         'limits: { body_bytes_max: 1MiB, open_calls_max: 7, keep_alive: 1500ms, drain: 0s }\n',
     );
     expect(server).toMatchObject({ host: '::1', port: 9000, publicUrl: 'https://gw.example', console: false });
-    const holds = (text: string) =>
-      server.trustedProxies.some((range) => rangeHolds(range, parseIpAddress(text) ?? []));
+    const holds = (text: string) => {
+      const address = parseIpAddress(text);
+      return address !== null && server.trustedProxies.some((range) => rangeHolds(range, address));
+    };
     expect([holds('10.9.8.7'), holds('::1'), holds('11.0.0.1')]).toEqual([true, true, false]);
     expect(limits).toMatchObject({ bodyBytesMax: 1024 ** 2, openCallsMax: 7, keepAliveMs: 1500, drainMs: 0 });
     expect(limits.headerCountMax).toBe(100);

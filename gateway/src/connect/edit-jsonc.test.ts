@@ -22,6 +22,15 @@ test('comments, order and trailing commas stay', () => {
   expect(setJsonMember(COMMENTED, ['model'], 'm')).toBe(COMMENTED.replace('"}"],', '"}"],\n  "model": "m",'));
 });
 
+test('a comment or a trailing comma after the last member stays where it is', () => {
+  expect(setJsonMember('{"a": 1 /* one */ ,}', ['b'], 2)).toBe('{"a": 1,\n  "b": 2 /* one */ ,}');
+  expect(setJsonMember('{ // nothing yet\n}', ['a'], 1)).toBe('{\n  "a": 1\n // nothing yet\n}');
+});
+
+test('of two members of one name the last is set, which is the one that readers take', () => {
+  expect(setJsonMember('{"a": 1, "a": 2}', ['a'], 3)).toBe('{"a": 1, "a": 3}');
+});
+
 test('an empty file becomes an object, and objects on the way are made', () => {
   expect(setJsonMember('', ['env', 'A'], 'x')).toBe('{\n  "env": {\n    "A": "x"\n  }\n}\n');
   expect(setJsonMember('{"env": {}}', ['env', 'A'], 'x')).toBe('{"env": {\n    "A": "x"\n  }}');
@@ -29,12 +38,13 @@ test('an empty file becomes an object, and objects on the way are made', () => {
 
 describe('what is not such a file is refused, with its line', () => {
   test.each([
-    ['[]', 'line 1: found "[]", expected an object'],
-    ['{"a": 1', 'line 1: found the end of the file, expected a comma or }'],
+    ['[]', 'line 1: found "[]", expected object'],
+    ['{"a": 1', 'line 1: found the end of the file, expected close brace'],
     ['{\n"a": 1\n"b": 2}', 'line 3'],
-    ['{"a" 1}', 'expected a colon'],
-    ['{"a": }', 'expected a value'],
-    ['{} x', 'expected the end of the file'],
+    ['{"a" 1}', 'found "1}", expected colon'],
+    ['{"a": }', 'expected value'],
+    ['{} x', 'found "x", invalid symbol'],
+    ['{} {}', 'expected end of file'],
     ['{"env": "text"}', 'env is not an object'],
   ])('%p', (text, message) => {
     expect(() => setJsonMember(text, ['env', 'A'], 'x')).toThrow(message);

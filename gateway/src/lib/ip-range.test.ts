@@ -1,13 +1,18 @@
 /** Checks addresses and ranges against an oracle that works on one big number of 128 bits. */
 import { describe, expect, test } from 'bun:test';
 import { assert, bigInt, integer, ipV4, ipV6, property } from 'fast-check';
-import { type IpAddress, parseIpAddress, parseIpRange, rangeHolds, renderIpAddress } from './ip-range.ts';
+import { type IpAddress, parseIpAddress, parseIpRange, rangeHolds } from './ip-range.ts';
 
 /** An address that is known to be one. */
 function address(text: string): IpAddress {
   const found = parseIpAddress(text);
   if (found === null) throw new Error(`${text} did not parse`);
   return found;
+}
+
+/** The address as a number, to compare it with what the standard says. */
+function numberOf(address: IpAddress): bigint {
+  return address.toByteArray().reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 }
 
 function renderV6(value: bigint): string {
@@ -20,19 +25,23 @@ function renderV4(value: bigint): string {
 
 describe('parseIpAddress', () => {
   test.each([
-    ['0.0.0.0', [0]],
-    ['255.255.255.255', [0xffffffff]],
-    ['192.0.2.7', [0xc0000207]],
-    ['::', [0, 0, 0, 0]],
-    ['::1', [0, 0, 0, 1]],
-    ['2001:db8::8:800:200c:417a', [0x20010db8, 0, 0x00080800, 0x200c417a]],
-    ['FF01::101', [0xff010000, 0, 0, 0x101]],
-    ['1::', [0x10000, 0, 0, 0]],
-    ['::ffff:192.0.2.7', [0xc0000207]],
-    ['::ffff:c000:207', [0xc0000207]],
-    ['0:0:0:0:0:ffff:10.0.0.1', [0x0a000001]],
-    ['64:ff9b::192.0.2.33', [0x64ff9b, 0, 0, 0xc0000221]],
-  ])('reads %s', (text, words) => expect(parseIpAddress(text)).toEqual(words));
+    ['0.0.0.0', 'ipv4', 0n],
+    ['255.255.255.255', 'ipv4', 0xffffffffn],
+    ['192.0.2.7', 'ipv4', 0xc0000207n],
+    ['::', 'ipv6', 0n],
+    ['::1', 'ipv6', 1n],
+    ['2001:db8::8:800:200c:417a', 'ipv6', 0x20010db80000000000080800200c417an],
+    ['FF01::101', 'ipv6', (0xff01n << 112n) | 0x101n],
+    ['1::', 'ipv6', 1n << 112n],
+    ['::ffff:192.0.2.7', 'ipv4', 0xc0000207n],
+    ['::ffff:c000:207', 'ipv4', 0xc0000207n],
+    ['0:0:0:0:0:ffff:10.0.0.1', 'ipv4', 0x0a000001n],
+    ['::192.0.2.7', 'ipv6', 0xc0000207n],
+    ['64:ff9b::192.0.2.33', 'ipv6', (0x64ff9bn << 96n) | 0xc0000221n],
+  ] as const)('reads %s', (text, kind, value) => {
+    const found = address(text);
+    expect([found.kind(), numberOf(found)]).toEqual([kind, value]);
+  });
 
   test.each([
     '',
@@ -58,6 +67,8 @@ describe('parseIpAddress', () => {
     '1.2.3.4::',
     '::1.2.3.4:1',
     '::1.2.3.256',
+    '::ffff:01.2.3.4',
+    '::ffff:0x7f.0.0.1',
     '[::1]',
     `::${'0'.repeat(100)}`,
     '1::2:3:4:5:6:7:8',
@@ -65,7 +76,7 @@ describe('parseIpAddress', () => {
   ])('refuses %p', (text) => expect(parseIpAddress(text)).toBeNull());
 
   test('reads every form in which an address may be written', () => {
-    assert(property(ipV4(), (text) => renderIpAddress(address(text)) === text));
+    assert(property(ipV4(), (text) => address(text).toString() === text));
     assert(property(ipV6(), (text) => parseIpAddress(text) !== null));
   });
 
@@ -73,9 +84,7 @@ describe('parseIpAddress', () => {
     const mapped = 0xffffn;
     assert(
       property(bigInt({ min: 0n, max: 2n ** 128n - 1n }), (value) => {
-        const words = address(renderV6(value));
-        const back = words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
-        return back === (value >> 32n === mapped ? value & 0xffffffffn : value);
+        return numberOf(address(renderV6(value))) === (value >> 32n === mapped ? value & 0xffffffffn : value);
       }),
     );
   });
@@ -84,7 +93,7 @@ describe('parseIpAddress', () => {
 describe('parseIpRange', () => {
   test.each([
     ['10.0.0.1/8', '10.0.0.0/8'],
-    ['2001:db8::1/32', '2001:db8:0:0:0:0:0:0/32'],
+    ['2001:db8::1/32', '2001:db8::/32'],
     ['1.1.1.1/0', '0.0.0.0/0'],
   ])('refuses %s, which has bits beyond its prefix, and says what to write', (text, instead) => {
     expect(() => parseIpRange(text)).toThrow(`write ${instead} for the range`);

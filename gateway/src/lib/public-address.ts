@@ -1,4 +1,4 @@
-/** Owns which IP addresses belong to the public internet. Resolves no name. */
+/** Tells addresses of the public internet from private and reserved ones. Resolves no name. */
 import { type IpAddress, type IpRange, parseIpRange, rangeHolds } from './ip-range.ts';
 
 /**
@@ -34,6 +34,6 @@ const GLOBAL_UNICAST = parseIpRange('2000::/3');
 
 /** Whether the address is one that anybody on the internet has. */
 export function isPublicAddress(address: IpAddress): boolean {
-  if (address.length > 1 && !rangeHolds(GLOBAL_UNICAST, address)) return false;
+  if (address.kind() === 'ipv6' && !rangeHolds(GLOBAL_UNICAST, address)) return false;
   return !NOT_PUBLIC.some((range) => rangeHolds(range, address));
 }

@@ -102,8 +102,8 @@ export function createAttempts(nowMs: () => number): Attempts {
 
 /** An IPv6 host has a whole /64 to come from. */
 export function addressSubject(address: string | null): AttemptSubject {
-  const words = address === null ? null : parseIpAddress(address);
-  return { name: `address ${words?.slice(0, 2).join(' ') ?? 'unknown'}`, freeCount: 10, waitMsMax: 900_000 };
+  const bytes = address === null ? null : parseIpAddress(address)?.toByteArray().slice(0, 8);
+  return { name: `address ${bytes?.join(' ') ?? 'unknown'}`, freeCount: 10, waitMsMax: 900_000 };
 }
 
 /** A short bound: whoever knows somebody's address must not be able to lock him out for long. */

@@ -122,6 +122,8 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   pino: ['telemetry'],
   commander: ['cli', 'main.ts'],
   hono: ['console-api'],
+  'ipaddr.js': ['lib'],
+  'jsonc-parser': ['connect'],
   'better-auth': ['people'],
   '@simplewebauthn/server': ['people'],
   bun: ['upstream', 'http', 'app', 'store/sql', 'control'],
