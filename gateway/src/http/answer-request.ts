@@ -11,8 +11,8 @@ import type { ConsoleDesk } from './console-desk.ts';
 import { showKey } from './key-endpoint.ts';
 import type { ReadKeyStanding } from './key-standing.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
-import { openapiDocument } from './openapi/openapi-document.ts';
-import { notFound, replyFailure, replyJson } from './reply-json.ts';
+import { openapiText } from './openapi/openapi-document.ts';
+import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
 import { matchRoute, type RouteMatch } from './routes.ts';
 
 /** What requests are answered with. */
@@ -108,11 +108,8 @@ function answerRoute(
     case 'readyz':
       return readiness(gate);
     case 'openapi':
-      return replyJson(
-        openapiDocument({
-          publicUrl: config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)),
-          withConsole: config.server.console,
-        }),
+      return replyJsonText(
+        openapiText(config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)), config.server.console),
       );
     case 'hello':
       return new Response(null, { status: 200, headers: NO_SNIFF });

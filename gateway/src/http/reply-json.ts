@@ -11,6 +11,11 @@ export function replyJson(body: unknown, status = 200): Response {
   return Response.json(body, { status, headers: baseHeaders(newRequestId()) });
 }
 
+/** The same for JSON that is rendered already. */
+export function replyJsonText(body: string): Response {
+  return new Response(body, { headers: { ...baseHeaders(newRequestId()), 'content-type': 'application/json' } });
+}
+
 /** An error reply in the words of the protocol that the path, or a version header, suggests. */
 export function replyFailure(failure: CallFailure, path: string, headers: Headers): Response {
   return failureReply(failure, suggestedProtocol(path, headers), newRequestId());

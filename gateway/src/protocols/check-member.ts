@@ -5,6 +5,24 @@ import { elements, type JsonNode, jsonText, numberValue, stringValue } from '../
 
 const FOUND_CHARS_MAX = 60;
 
+/** The type and range of a member, as JSON Schema has them: the check and the OpenAPI document are made from it. Null counts as absent where `isNullable`. */
+export type MemberType =
+  | { readonly type: 'boolean'; readonly isNullable: true; readonly default?: boolean }
+  | {
+      readonly type: 'number';
+      readonly isNullable: true;
+      readonly minimum: number;
+      readonly maximum: number;
+      readonly default?: number;
+    }
+  | { readonly type: 'integer'; readonly isNullable: boolean; readonly minimum: number; readonly maximum?: number };
+
+export function checkType(node: JsonNode, path: string, type: MemberType): void {
+  if (type.type === 'boolean') checkBoolean(node, path);
+  else if (type.type === 'number') checkNumber(node, path, type.minimum, type.maximum);
+  else checkInteger(node, path, type.minimum, type.isNullable, type.maximum);
+}
+
 /** A refusal that names the member, what was found and what was expected. */
 export function refuse(path: string, node: JsonNode | null, expected: string): CallFailure {
   return invalidRequest(`${path}: found ${node === null ? 'nothing' : found(node)}; expected ${expected}`, path);

@@ -2,7 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { CONSOLE_ROUTES } from '../../console-api/contract.ts';
-import { openapiDocument } from './openapi-document.ts';
+import { CHECKED_MEMBERS as CHAT_CHECKED } from '../../protocols/chat-completions/check-request.ts';
+import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat-completions/request-members.ts';
+import { CHECKED_MEMBERS as MESSAGES_CHECKED } from '../../protocols/messages/check-request.ts';
+import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/request-members.ts';
+import { openapiText } from './openapi-document.ts';
 
 interface Operation {
   readonly operationId?: string;
@@ -23,7 +27,7 @@ interface Operation {
   >;
 }
 
-const text = JSON.stringify(openapiDocument({ publicUrl: 'https://gw.example/', withConsole: true }));
+const text = openapiText('https://gw.example/', true);
 const document = JSON.parse(text);
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, operation })),
@@ -146,6 +150,36 @@ describe('the founding tables', () => {
     expect(request?.properties.top_p?.anyOf).toContainEqual(
       expect.objectContaining({ type: 'number', minimum: 0, maximum: 1, default: 1 }),
     );
+  });
+
+  test('every member of the tables is a property, with what a translation does to it', () => {
+    for (const [name, rows] of [
+      ['ChatCompletionRequest', CHAT_MEMBERS],
+      ['MessageRequest', MESSAGES_MEMBERS],
+    ] as const) {
+      for (const { member, note } of rows) {
+        const [outer = '', inner] = member.split('.');
+        const property = schemas[name]?.properties[outer];
+        const found =
+          inner === undefined ? property : (property?.properties as Record<string, object> | undefined)?.[inner];
+        expect([member, JSON.stringify(found)]).toEqual([member, expect.stringContaining(note)]);
+      }
+    }
+    expect(schemas.ChatCompletionRequest?.properties.logit_bias?.description).toBe(
+      'Translated: refused; the model behind this name cannot weigh tokens.',
+    );
+  });
+
+  test('what is checked is what is documented', () => {
+    for (const [name, checked] of [
+      ['ChatCompletionRequest', CHAT_CHECKED],
+      ['MessageRequest', MESSAGES_CHECKED],
+    ] as const) {
+      for (const [member, { isNullable, ...type }] of Object.entries(checked)) {
+        const property = schemas[name]?.properties[member];
+        expect(isNullable ? property?.anyOf : [property]).toContainEqual(expect.objectContaining(type));
+      }
+    }
   });
 
   test('of the messages request are kept', () => {

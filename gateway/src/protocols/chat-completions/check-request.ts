@@ -10,7 +10,7 @@ import {
   numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
-import { checkArray, checkBoolean, checkInteger, checkKind, checkNumber, checkText, refuse } from '../check-member.ts';
+import { checkArray, checkBoolean, checkKind, checkText, checkType, type MemberType, refuse } from '../check-member.ts';
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyPart } from '../media-tally.ts';
@@ -20,21 +20,29 @@ import { readEndUser } from '../read-end-user.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 
-const ROLES = new Set(['developer', 'system', 'user', 'assistant', 'tool', 'function']);
+export const CHAT_ROLES: readonly string[] = ['developer', 'system', 'user', 'assistant', 'tool', 'function'];
 const MEDIA = new Set(['image_url', 'input_audio', 'file']);
 /** Contract, 10.9. */
 const ANSWERS_MAX = 128;
 
+/** Members that need no more than their type and range checked. */
+export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
+  temperature: { type: 'number', isNullable: true, minimum: 0, maximum: 2, default: 1 },
+  top_p: { type: 'number', isNullable: true, minimum: 0, maximum: 1, default: 1 },
+  stream: { type: 'boolean', isNullable: true, default: false },
+  max_tokens: { type: 'integer', isNullable: true, minimum: 1 },
+  max_completion_tokens: { type: 'integer', isNullable: true, minimum: 1 },
+  n: { type: 'integer', isNullable: true, minimum: 1, maximum: ANSWERS_MAX },
+};
+
 type MemberCheck = (node: JsonNode, context: CheckContext) => void;
 
 const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
-  ['temperature', (node) => checkNumber(node, 'temperature', 0, 2)],
-  ['top_p', (node) => checkNumber(node, 'top_p', 0, 1)],
-  ['stream', (node) => checkBoolean(node, 'stream')],
+  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
+    name,
+    (node) => checkType(node, name, type),
+  ]),
   ['stream_options', checkStreamOptions],
-  ['max_tokens', (node) => checkInteger(node, 'max_tokens', 1, true)],
-  ['max_completion_tokens', (node) => checkInteger(node, 'max_completion_tokens', 1, true)],
-  ['n', (node) => checkInteger(node, 'n', 1, true, ANSWERS_MAX)],
   ['tools', (node, { limits }) => checkTools(node, limits)],
   ['tool_choice', (node) => checkKind(node, 'tool_choice', ['string', 'object', 'null'], 'a string or an object')],
   ['response_format', (node) => checkKind(node, 'response_format', ['object', 'null'], 'an object')],
@@ -106,8 +114,8 @@ function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
     const path = `messages.${index}`;
     checkKind(message, path, ['object'], 'a message (an object)');
     const role = member(message, 'role');
-    if (role === undefined || !ROLES.has(stringValue(role) ?? '')) {
-      throw refuse(`${path}.role`, role ?? null, `one of ${[...ROLES].join(', ')}`);
+    if (role === undefined || !CHAT_ROLES.includes(stringValue(role) ?? '')) {
+      throw refuse(`${path}.role`, role ?? null, `one of ${CHAT_ROLES.join(', ')}`);
     }
     const content = member(message, 'content');
     if (content === undefined || content.kind === 'null' || content.kind === 'string') return;

@@ -11,7 +11,7 @@ import {
   numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
-import { checkArray, checkBoolean, checkInteger, checkKind, checkText, refuse } from '../check-member.ts';
+import { checkArray, checkKind, checkText, checkType, type MemberType, refuse } from '../check-member.ts';
 import { checkMetadata } from '../check-metadata.ts';
 import { checkTools } from '../check-tools.ts';
 import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
@@ -22,17 +22,25 @@ import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
 import { CHAT_ONLY } from './chat-only.ts';
 
-const ROLES = new Set(['user', 'assistant', 'system']);
+export const MESSAGES_ROLES: readonly string[] = ['user', 'assistant', 'system'];
 const MEDIA = new Set(['image', 'document']);
 const SAMPLING = new Set(['temperature', 'top_p', 'top_k']);
 const NEWER = '2026-10-21';
 
+/** Members that need no more than their type and range checked. */
+export const CHECKED_MEMBERS: Readonly<Record<string, MemberType>> = {
+  max_tokens: { type: 'integer', isNullable: false, minimum: 0 },
+  stream: { type: 'boolean', isNullable: true, default: false },
+};
+
 type MemberCheck = (node: JsonNode, context: CheckContext) => void;
 
 const CHECKS: ReadonlyMap<string, MemberCheck> = new Map<string, MemberCheck>([
-  ['max_tokens', (node) => checkInteger(node, 'max_tokens', 0, false)],
+  ...Object.entries(CHECKED_MEMBERS).map(([name, type]): [string, MemberCheck] => [
+    name,
+    (node) => checkType(node, name, type),
+  ]),
   ['system', checkSystem],
-  ['stream', (node) => checkBoolean(node, 'stream')],
   ['tools', (node, { limits }) => checkTools(node, limits)],
   ['metadata', (node, { limits }) => checkMetadata(node, limits)],
 ]);
@@ -105,7 +113,7 @@ function checkMessages(messages: JsonNode, context: CheckContext): MediaTally {
     checkKind(message, path, ['object'], 'a message (an object)');
     const roleNode = member(message, 'role');
     const role = roleNode === undefined ? undefined : stringValue(roleNode);
-    if (role === undefined || !ROLES.has(role)) {
+    if (role === undefined || !MESSAGES_ROLES.includes(role)) {
       throw refuse(`${path}.role`, roleNode ?? null, 'user or assistant (or system, where the model takes it)');
     }
     const content = member(message, 'content');
