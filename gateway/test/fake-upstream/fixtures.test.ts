@@ -1,4 +1,4 @@
-/** Shows that each fixture's `meta.json` says what its response really holds, so that other suites may lean on it. */
+/** Checks that each fixture's `meta.json` says what its response holds: other suites expect what it says. */
 import { describe, expect, test } from 'bun:test';
 import type { Usage } from '../../src/generation/usage.ts';
 import { isObject, splitRecords, sseDataOf, textOf } from './body-part.ts';

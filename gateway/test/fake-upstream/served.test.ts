@@ -1,4 +1,4 @@
-/** Shows that the book is the truth: what it says left is what arrived, and what it says arrived is what was sent. */
+/** Checks that the record of served requests is true: other suites compare what the gateway bills, forwards and aborts with it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { textOf } from './body-part.ts';
@@ -69,51 +69,63 @@ describe('the book', () => {
     expect(stalled?.usage).toBeNull();
     chat.leave();
   });
+});
 
-  test('a script of several scenarios is used up one call at a time, and its last one stays', async () => {
-    fake.script('m', [{ status: 503 }, { status: 429 }, {}]);
-    const statuses: (number | undefined)[] = [];
-    for (let call = 0; call < 4; call += 1) {
-      const { response, client } = await exchange(fake.port, chatCall('m'));
-      statuses.push(response?.status);
-      client.leave();
-    }
-    expect(statuses).toEqual([503, 429, 200, 200]);
-    expect(fake.served('m').map((call) => call.status)).toEqual([503, 429, 200, 200]);
-    expect(fake.served('other')).toEqual([]);
-  });
-
-  test('waiting in vain says what was there instead', async () => {
-    const { client } = await exchange(fake.port, chatCall('ok'));
+test('usage left out is nowhere, plain or streamed, in either protocol', async () => {
+  const stream = { stream: true, stream_options: { include_usage: true } };
+  for (const call of [chatCall('m', stream), chatCall('m'), messagesCall('m', stream), messagesCall('m')]) {
+    fake.reset();
+    fake.script('m', { omitUsage: true });
+    const { response, client } = await exchange(fake.port, call);
     client.leave();
-    const wait = fake.waitFor((call) => call.model === 'never', { timeoutMs: 10 });
-    expect(wait).rejects.toThrow(/10 ms.*1 calls: ok chat-completions complete/);
+    const text = response?.body.toString();
+    expect(text).not.toMatch(/_tokens/);
+    expect(text).toMatch(/stop|end_turn/);
+    const [served] = await fake.waitFor((one) => one.finished === 'complete');
+    expect(served?.usage).toBeNull();
+  }
+});
+
+describe('a client that leaves', () => {
+  test.each(['fin', 'rst'] as const)('in mid-stream is booked with what left and when (%s)', async (how) => {
+    const client = await connectRaw(fake.port);
+    client.send(chatCall('endless', { stream: true }));
+    await client.until(() => client.received().byteLength > 10_000);
+    client.leave(how);
+    const [call] = await fake.waitFor((one) => one.finished === 'client-left');
+    expect(call?.bytesSent).toBeGreaterThan(9_000);
+    expect(call?.leftAtMs).toBeGreaterThan(call?.arrivedMs ?? Number.POSITIVE_INFINITY);
+    expect(call?.usage).toBeNull();
   });
 
-  test('a full book drops the oldest calls and counts them', async () => {
-    const small = await startFakeUpstream({ keepCallsMax: 5 });
-    const client = await connectRaw(small.port);
-    client.send(Buffer.concat(Array.from({ length: 12 }, () => chatCall('ok'))));
-    await small.waitFor((call) => call.number === 12 && call.finished === 'complete');
-    expect([small.served().length + small.dropped(), small.dropped() > 0]).toEqual([12, true]);
+  test('before the first byte is booked with nothing sent', async () => {
+    fake.script('m', { delayBeforeFirstByteMs: 60_000 });
+    const client = await connectRaw(fake.port);
+    client.send(chatCall('m'));
+    await fake.waitFor((one) => one.finished === 'open');
     client.leave();
-    await small.stop();
+    const [call] = await fake.waitFor((one) => one.finished === 'client-left');
+    expect([call?.bytesSent, call?.eventsSent]).toEqual([0, 0]);
   });
 
-  test('a bad script is refused with the member at fault', () => {
-    const refused = (scenario: unknown): string => {
-      try {
-        fake.script('m', JSON.parse(JSON.stringify(scenario)));
-      } catch (error) {
-        return String(error);
-      }
-      return 'taken';
-    };
-    expect(refused({ cut: { at: -1, how: 'fin' } })).toContain('scenario.cut is {"at":-1,"how":"fin"}, expected');
-    expect(refused({ chunking: { sizes: [] } })).toContain('scenario.chunking');
-    expect(refused({ chunkng: 'all' })).toContain('scenario.chunkng is not known');
-    expect(refused({ body: '', json: 1 })).toContain('body and json');
-    expect(refused([])).toContain('empty array');
-    expect(refused({ stallAfterEvent: 1.5 })).toContain('1.5, expected an integer');
+  test('in the middle of its request is no call, but an unfinished request', async () => {
+    const client = await connectRaw(fake.port);
+    client.send(chatCall('m').subarray(0, -3));
+    client.leave();
+    await fake.until(() => fake.connections().some((connection) => connection.unfinishedRequests === 1));
+    expect(fake.served()).toEqual([]);
   });
+});
+
+test('the next request meets a reset, unread: no response byte and no call in the book', async () => {
+  fake.script('m', { resetAtNextRequest: true });
+  const client = await connectRaw(fake.port);
+  client.send(chatCall('m'));
+  await client.until(() => parseRawResponse(client.received())?.whole === true);
+  const before = client.received().byteLength;
+  client.send(chatCall('m'));
+  expect(await client.untilEnd()).toBe('rst');
+  expect(client.received().byteLength).toBe(before);
+  expect(fake.served()).toHaveLength(1);
+  expect(fake.connections().at(-1)?.resetUnread).toBe(1);
 });
