@@ -5,12 +5,10 @@ import { createMoneySeeds } from '../admission/money-seeds.ts';
 import { zoneOfWindow } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
-import { type Drift, DriftWatch } from '../gateway/drift-watch.ts';
 import { LearntRatio } from '../gateway/learnt-ratio.ts';
 import { type LimitExceeded, LimitProofs } from '../gateway/limit-proofs.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
-import { createPromptCounter } from '../gateway/prompt-counter.ts';
 import { createRetryTokens } from '../gateway/retry-tokens.ts';
 import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
 import { createKeyUsageReader } from '../http/key-usage.ts';
@@ -103,7 +101,6 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     });
   }
   let closed = false;
-  const drift = new DriftWatch({ counter: createPromptCounter(), tell: (found) => tellDrift(log, found) });
   const sweeping = setInterval(() => {
     const nowMs = steadyNowMs();
     const lost = limits.sweep(nowMs) + counting.sweep(nowMs);
@@ -116,7 +113,6 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
       counting: { store: counting, seeds },
       rules,
       ratio: new LearntRatio(),
-      drift,
       oddUsage: new OddUsageLog((odd) => tellOdd(log, odd)),
       limitProofs: new LimitProofs((exceeded) => tellExceeded(log, exceeded)),
       timeZoneOf,
@@ -152,7 +148,6 @@ export async function openMoney({ store, directory, log, callMsMax, namesOfModel
     close() {
       closed = true;
       clearInterval(sweeping);
-      drift.close();
     },
   };
 }
@@ -181,15 +176,6 @@ function tellExceeded(log: MoneyParts['log'], { requestId: request_id, ...exceed
     { ...exceeded, request_id, alarm: true },
     'a provider answered above the output limit that it was sent; until an answer of this model ends at its limit, plain ' +
       'requests that a balance or a budget pays for are streamed from it and metered',
-  );
-}
-
-function tellDrift(log: MoneyParts['log'], { ownTokens, providerTokens, ...drift }: Drift): void {
-  const off_percent = Number((((providerTokens - ownTokens) / providerTokens) * 100).toFixed(1));
-  const about = { ...drift, own_tokens: ownTokens, provider_tokens: providerTokens, off_percent };
-  log.warn(
-    about,
-    'what the provider counts of prompts is more than 5 % from our own count of a sample; it is billed as told',
   );
 }
 

@@ -44,8 +44,6 @@ export interface Call {
   /** Why it failed, was refused or was cut, as the place that decided said it; null: it did not, or nothing more than the kind is known. */
   failure: CallFailure | null;
   settled: boolean;
-  /** The body, of a call whose prompt is to be counted at its end; else null. */
-  sampledBody: Uint8Array | null;
   /** What it holds; null: it was not admitted to its limits. */
   money: CallMoney | null;
   /** What the caller's limits leave; null: they were not asked. */
@@ -89,7 +87,6 @@ export function openCall(protocol: ProtocolName, headers: Headers, connection: C
     attempts: [],
     failure: null,
     settled: false,
-    sampledBody: null,
     money: null,
     standing: null,
     folded: false,

@@ -65,7 +65,6 @@ export async function handleCall(
     if (facts.priced !== undefined && route.upstream.protocols.includes(protocol.name)) {
       call.priced = allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced);
     }
-    if (!countOnly && gate.desk.drift.takes(call.requestId, facts.mediaParts)) call.sampledBody = body.bytes;
     const routed = { call, gate, protocol, route, outline };
     if (countOnly) {
       await holdCount(routed);

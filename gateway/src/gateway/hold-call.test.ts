@@ -9,7 +9,6 @@ import { generateKeyText } from '../identity/key-format.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
 import type { Caps, Subject } from '../store/limits-port.ts';
 import type { Call } from './call.ts';
-import { DriftWatch } from './drift-watch.ts';
 import { holdCall } from './hold-call.ts';
 import { LearntRatio } from './learnt-ratio.ts';
 import { LimitProofs } from './limit-proofs.ts';
@@ -34,7 +33,6 @@ function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], so
     counting: { store, seeds },
     rules: createLimitRules(caps),
     ratio: new LearntRatio(),
-    drift: new DriftWatch({ counter: { count: () => false, close: () => undefined }, tell: () => undefined }),
     oddUsage: new OddUsageLog(() => undefined),
     limitProofs: new LimitProofs(() => undefined),
     timeZoneOf: () => 'UTC',

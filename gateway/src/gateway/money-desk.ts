@@ -3,7 +3,6 @@ import type { Limits } from '../admission/admission.ts';
 import type { LimitRules, ZoneOf } from '../admission/limit-rules.ts';
 import type { Price } from '../billing/price.ts';
 import type { Ledger } from '../store/ledger-port.ts';
-import type { DriftWatch } from './drift-watch.ts';
 import type { LearntRatio } from './learnt-ratio.ts';
 import type { LimitProofs } from './limit-proofs.ts';
 import type { OddUsageLog } from './odd-usage.ts';
@@ -18,7 +17,6 @@ export interface MoneyDesk {
   readonly ratio: LearntRatio;
   readonly oddUsage: OddUsageLog;
   readonly limitProofs: LimitProofs;
-  readonly drift: DriftWatch;
   readonly retryTokens: RetryTokens;
   /** An account's IANA zone, for what is shown by days. */
   timeZoneOf(accountId: string): string;

@@ -3,8 +3,6 @@ import { expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../generation/usage.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallRecord } from '../store/ports.ts';
-import type { PromptToCount } from './count-prompt.ts';
-import { DriftWatch } from './drift-watch.ts';
 import { LearntRatio } from './learnt-ratio.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import { type OddUsage, OddUsageLog } from './odd-usage.ts';
@@ -26,20 +24,16 @@ const FACTS: AnswerFacts = {
   outputBytesMax: 30,
 };
 
-async function settled(outcome: Outcome, sampledBody: Uint8Array | null = null) {
+async function settled(outcome: Outcome) {
   const records: CallRecord[] = [];
   const told: OddUsage[] = [];
   const oddUsage = new OddUsageLog((odd) => told.push(odd));
-  const counted: PromptToCount[] = [];
-  const count = (prompt: PromptToCount) => counted.push(prompt) > 0;
-  const drift = new DriftWatch({ counter: { count, close: () => undefined }, tell: () => undefined });
-  const desk = { ratio: new LearntRatio(), oddUsage, drift } as Partial<MoneyDesk> as MoneyDesk;
+  const desk = { ratio: new LearntRatio(), oddUsage } as Partial<MoneyDesk> as MoneyDesk;
   const recorder = { append: async (record: CallRecord) => void records.push(record), writable: () => true };
   const { call } = routedCall({});
   call.dispatched = true;
-  call.sampledBody = sampledBody;
   await settle(call, outcome, { recorder, desk, health: createProviderHealth() });
-  return { record: records[0], told, counted, call };
+  return { record: records[0], told, call };
 }
 
 test('odd usage is billed as told, and noted', async () => {
@@ -62,19 +56,6 @@ test.each([
 ] as const)('an answer %s has no flags', async (_, outcome) => {
   const { record, told } = await settled(outcome);
   expect([record?.usage_flags, told.length]).toEqual([null, 0]);
-});
-
-test('the prompt of a sampled call is counted where upstream counted it, and only there', async () => {
-  const body = Buffer.from('{"model":"m"}');
-  const { counted, call } = await settled({ status: 200, failure: null, facts: FACTS }, body);
-  expect(counted).toMatchObject([{ protocol: 'chat', model: call.route?.upstream.model, body }]);
-  for (const outcome of [
-    { status: 200, failure: 'upstream_truncated', facts: FACTS },
-    { status: 200, failure: null, facts: { ...FACTS, usage: null } },
-  ] as const) {
-    expect((await settled(outcome, body)).counted).toEqual([]);
-  }
-  expect((await settled({ status: 200, failure: null, facts: FACTS })).counted).toEqual([]);
 });
 
 /** An answer of a thousand tokens, and the bytes and tokens that it is to teach by; null: nothing. */

@@ -67,7 +67,6 @@ export async function settle(
   const { usage } = charge;
   const price = priced?.price ?? asked;
   const flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
-  if (source === 'upstream' && call.sampledBody !== null) sample(call, call.sampledBody, usage, gate);
   const cost =
     source === 'void'
       ? 0n
@@ -107,12 +106,6 @@ function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, {
   const { provider, model } = route.upstream;
   desk.oddUsage.note({ provider, model, flags, requestId }, Date.now());
   return flags;
-}
-
-function sample({ protocol, route }: Call, body: Uint8Array, usage: Usage, { desk }: Books): void {
-  if (route === null) return;
-  const { provider, model } = route.upstream;
-  desk.drift.note({ protocol, provider, model, body }, usage, Date.now());
 }
 
 /** What a refusal gave for the retry is good with the provider that gave it. */
