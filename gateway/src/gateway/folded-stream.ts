@@ -1,17 +1,21 @@
 /**
- * Owns listening to an upstream's stream for a client that gets one piece: records are observed and handed to the fold until the
- * stream ends, fails or is cut. What is made of it is not decided here.
+ * Reads an upstream's stream for a client that gets one piece: records are observed and passed to the fold until the stream
+ * ends, fails or is cut. The fold decides what becomes of them.
  */
 import { CallFailure } from '../errors/call-failure.ts';
 import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../lib/deadlines.ts';
+import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { UpstreamFailure } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { startSseDecoder } from '../wire/sse-decoder.ts';
 import type { SseOutput, SseRecord } from '../wire/sse-record.ts';
 import { AnswerCollector, type CollectedAnswer, type CollectLimits } from './collect-answer.ts';
-import type { MeteredReader } from './metered-body.ts';
+import { MeteredBody, type MeteredReader } from './metered-body.ts';
+import { openMeter } from './open-meter.ts';
+import type { RoutedCall } from './plan-call.ts';
 import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { UpstreamTap } from './relay-settings.ts';
+import { credentialOf, scrubText } from './scrub.ts';
 import type { Folding } from './upstream-call.ts';
 import * as outcome from './upstream-outcome.ts';
 
@@ -34,13 +38,12 @@ export interface FoldedStreamParts {
 const LINGER_MS = 2_000;
 
 export class FoldedStream implements MeteredReader, Deadline {
-  readonly done: Promise<FoldedEnd>;
+  readonly #done = Promise.withResolvers<FoldedEnd>();
+  readonly done = this.#done.promise;
   dueMs = 0;
   slot = UNWATCHED;
   readonly #parts: FoldedStreamParts;
   readonly #decoder;
-  #resolve!: (end: FoldedEnd) => void;
-  #reject!: (failure: CallFailure) => void;
   #tap: UpstreamTap | null = null;
   #head: ResponseHead | null = null;
   #collector: AnswerCollector | null = null;
@@ -54,10 +57,6 @@ export class FoldedStream implements MeteredReader, Deadline {
   constructor(parts: FoldedStreamParts) {
     this.#parts = parts;
     this.#decoder = startSseDecoder(parts.limits.sseRecordBytesMax);
-    this.done = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   /** Names the upstream side; it has been started with this as its listener. */
@@ -79,7 +78,7 @@ export class FoldedStream implements MeteredReader, Deadline {
   interrupt(failure: CallFailure): boolean {
     if (this.#over) return false;
     this.#over = true;
-    this.#reject(failure);
+    this.#done.reject(failure);
     this.#tap?.abort();
     return true;
   }
@@ -190,7 +189,7 @@ export class FoldedStream implements MeteredReader, Deadline {
   #end(end: FoldedEnd): void {
     if (this.#over) return;
     this.#over = true;
-    this.#resolve(end);
+    this.#done.resolve(end);
   }
 
   #upstreamEnds(): void {
@@ -198,4 +197,36 @@ export class FoldedStream implements MeteredReader, Deadline {
     this.#tap = null;
     if (this.slot !== UNWATCHED) unwatchDeadline(this);
   }
+}
+
+/** A folded stream that is not yet connected to an upstream, and its listener. */
+interface OpenFold {
+  readonly stream: FoldedStream;
+  readonly listener: ExchangeListener;
+}
+
+/** Joins a folded stream to its call: the meter, the limits, the clock. */
+export function openFold({ call, gate, route }: RoutedCall, folding: Folding): OpenFold {
+  const meter = openMeter(call, gate, folding.observer, {
+    onGranted: () => metered?.goOn(),
+    onRefused(failure) {
+      call.failure = failure;
+      // Where money is short, what came is the answer; without the store, it could not be charged to anyone.
+      if (failure.kind === 'quota_exceeded') stream.cut();
+      else stream.interrupt(failure);
+      metered?.drop();
+    },
+  });
+  const credential = credentialOf(route.upstream);
+  const stream = new FoldedStream({
+    folding,
+    limits: gate.settings.config.limits,
+    scrub: (words) => scrubText(words, credential),
+    onFirstByte() {
+      call.firstByteMs = performance.now();
+    },
+    onRead: () => void meter?.covers(),
+  });
+  const metered = meter === null ? null : new MeteredBody(stream, meter);
+  return { stream, listener: metered ?? stream };
 }

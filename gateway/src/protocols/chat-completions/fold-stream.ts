@@ -1,6 +1,6 @@
 /**
- * Owns putting a chat-completions stream together as the answer in one piece: every choice, with all members that its host
- * sends, known here or not. Judges no record: an observer does. Wire reference A.6 and A.7.
+ * Folds a chat-completions stream into the answer in one piece: every choice, with all members that its host sends, known
+ * here or not. An observer judges the records. Wire reference A.6 and A.7.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
@@ -8,11 +8,9 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
 import { type JsonDraft, mergeDelta, mergeMember, startDraft } from '../merge-delta.ts';
 import type { AnswerFold } from '../protocol.ts';
-import { ToolCallsFold } from './fold-tool-calls.ts';
 import { renderUsage } from './render-usage.ts';
+import { goesOn } from './tool-call-reader.ts';
 
-const SAID: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'index', 'format']);
-const NONE_SAID: ReadonlySet<string> = new Set();
 /** Only a stream has them, or they are put together apart. */
 const OF_CHUNKS: ReadonlySet<string> = new Set(['id', 'object', 'choices', 'usage', 'obfuscation']);
 const OF_CHOICES: ReadonlySet<string> = new Set(['index', 'delta', 'message']);
@@ -81,7 +79,7 @@ class ChoiceFold {
     if (delta !== null) this.#readDelta(delta);
     for (const name of Object.keys(choice)) {
       // Of each token a line in a list, chunk by chunk.
-      if (name === 'logprobs') mergeMember(this.#members, name, choice[name], NONE_SAID);
+      if (name === 'logprobs') mergeMember(this.#members, name, choice[name]);
       else if (!OF_CHOICES.has(name)) keepLast(this.#members, name, choice[name]);
     }
   }
@@ -101,8 +99,54 @@ class ChoiceFold {
   #readDelta({ content, tool_calls, ...others }: JsonObject): void {
     if (content !== undefined) readContent(this.#message, content);
     if (Array.isArray(tool_calls)) this.#calls.push(tool_calls);
-    mergeDelta(this.#message, others, SAID);
+    mergeDelta(this.#message, others);
   }
+}
+
+/** Builds the tool calls of one message from their fragments. */
+class ToolCallsFold {
+  readonly #calls: JsonDraft[] = [];
+  readonly #atIndex = new Map<number, JsonDraft>();
+  readonly #atPosition = new Map<number, JsonDraft>();
+
+  push(fragments: readonly unknown[]): void {
+    for (const [position, value] of fragments.entries()) {
+      const fragment = asObject(value);
+      if (fragment !== null) this.#read(fragment, position);
+    }
+  }
+
+  /** The calls, in the order in which they began, without the index that only a stream has. */
+  finish(): readonly JsonObject[] {
+    return this.#calls.map(({ index: _, ...call }) => call);
+  }
+
+  #read(fragment: JsonObject, position: number): void {
+    const { index } = fragment;
+    const hasIndex = typeof index === 'number';
+    const claim = { id: asText(fragment.id), name: nameOf(fragment) };
+    const before = hasIndex ? this.#atIndex.get(index) : (this.#withId(claim.id) ?? this.#atPosition.get(position));
+    const goes = before !== undefined && goesOn({ id: asText(before.id), name: nameOf(before) }, claim, hasIndex);
+    // A fragment that says nothing begins no call.
+    if (!goes && claim.id === null && claim.name === null && !saysAnything(fragment)) return;
+    const call = goes ? before : startDraft();
+    if (!goes) this.#calls.push(call);
+    if (hasIndex) this.#atIndex.set(index, call);
+    this.#atPosition.set(position, call);
+    mergeDelta(call, fragment);
+  }
+
+  #withId(id: string | null): JsonDraft | undefined {
+    return id === null ? undefined : this.#calls.find((call) => call.id === id);
+  }
+}
+
+function nameOf(call: JsonObject): string | null {
+  return asText(asObject(call.function)?.name) ?? asText(asObject(call.custom)?.name);
+}
+
+function saysAnything({ function: called, custom }: JsonObject): boolean {
+  return asText(asObject(called)?.arguments) !== null || asText(asObject(custom)?.input) !== null;
 }
 
 /** A later value replaces an earlier one; null changes nothing that is there. */
@@ -116,7 +160,7 @@ function readContent(message: JsonDraft, value: unknown): void {
   const { content } = message;
   const before = Array.isArray(content) ? content : null;
   if (!Array.isArray(value)) {
-    if (before === null) mergeMember(message, 'content', value, SAID);
+    if (before === null) mergeMember(message, 'content', value);
     else if (typeof value === 'string' && value !== '') addPieces(before, [{ type: 'text', text: value }]);
     return;
   }
@@ -136,8 +180,8 @@ function addPieces(pieces: unknown[], added: readonly unknown[]): void {
     const { thinking, ...others } = piece;
     const draft = last as JsonDraft;
     if (Array.isArray(thinking) && Array.isArray(draft.thinking)) addPieces(draft.thinking, thinking);
-    else if (thinking !== undefined) mergeMember(draft, 'thinking', thinking, SAID);
-    mergeDelta(draft, others, SAID);
+    else if (thinking !== undefined) mergeMember(draft, 'thinking', thinking);
+    mergeDelta(draft, others);
   }
 }
 

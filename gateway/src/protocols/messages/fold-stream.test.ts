@@ -1,4 +1,4 @@
-/** Tests of fold-stream.ts and fold-block.ts: what events become in one piece, exact to the byte where values are not ours, and cut. */
+/** Tests of fold-stream.ts: what events become in one piece, exact to the byte where values are not ours, and cut. */
 import { describe, expect, test } from 'bun:test';
 import { ZERO_USAGE } from '../../generation/usage.ts';
 import { recordsOf } from '../testing/outline-of.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns putting a messages stream together as the message in one piece: all blocks, known here or not, with what is in them as it
- * was written. Judges no record: an observer does. Wire reference B.5 to B.7.
+ * Folds a messages stream into the message in one piece: all blocks, known here or not, with their contents as written. An
+ * observer judges the records. Wire reference B.5 to B.7.
  */
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { Usage } from '../../generation/usage.ts';
@@ -8,8 +8,9 @@ import { RawJson, type WritableJson, writeJson } from '../../wire/json-writer.ts
 import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../json.ts';
+import { type JsonDraft, mergeDelta, startDraft } from '../merge-delta.ts';
 import type { AnswerFold } from '../protocol.ts';
-import { FoldedBlock } from './fold-block.ts';
+import { keepWholeMembers } from './cut-arguments.ts';
 
 /** Reasons by which upstream itself cut the answer, in the middle of a call perhaps. */
 const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);
@@ -95,5 +96,57 @@ class MessagesFold implements AnswerFold {
       ([name, value]) => value !== null || !(name in this.#usage),
     );
     this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
+  }
+}
+
+/** Builds one content block. What no delta touched stays as it was written. */
+class FoldedBlock {
+  readonly #json: string;
+  readonly #draft: JsonDraft;
+  #isTouched = false;
+  #input = '';
+  readonly #citations: RawJson[] = [];
+
+  /** `json` is the block as it was written. */
+  constructor(block: JsonObject, json: string) {
+    this.#json = json;
+    this.#draft = Object.assign(startDraft(), block);
+  }
+
+  /** `json` is the delta as it was written. */
+  push(delta: JsonObject, json: string): void {
+    this.#isTouched = true;
+    const { type, ...members } = delta;
+    if (type === 'input_json_delta')
+      this.#input += typeof members.partial_json === 'string' ? members.partial_json : '';
+    else if (type === 'citations_delta') this.#citations.push(new RawJson(memberText(json, 'citation') ?? 'null'));
+    else if (type === 'signature_delta') Object.assign(this.#draft, members);
+    else mergeDelta(this.#draft, members);
+  }
+
+  /**
+   * JSON of the block. `cut`: arguments may have broken off; what came whole of them is kept.
+   * @throws CallFailure `upstream_nonsense` where they are no JSON object all the same.
+   */
+  finish(cut: boolean): string {
+    if (!this.#isTouched) return this.#json;
+    const members = this.#draft as { readonly [member: string]: WritableJson };
+    const before = this.#citations.length === 0 ? null : memberText(this.#json, 'citations');
+    const earlier = before === null || before === 'null' || before === '[]' ? [] : [new RawJson(before.slice(1, -1))];
+    const citations = this.#citations.length === 0 ? {} : { citations: [...earlier, ...this.#citations] };
+    return writeJson({ ...members, ...citations, ...this.#finishInput(cut) });
+  }
+
+  #finishInput(cut: boolean): { readonly input?: RawJson } {
+    if (this.#input.trim() === '') {
+      const input = memberText(this.#json, 'input');
+      return input === null ? {} : { input: new RawJson(input) };
+    }
+    if (parseObject(this.#input) !== null) return { input: new RawJson(this.#input) };
+    if (cut) return { input: new RawJson(keepWholeMembers(this.#input)) };
+    throw new CallFailure(
+      'upstream_nonsense',
+      'the model provider sent an answer that is none: the arguments of a tool call are not a JSON object',
+    );
   }
 }
