@@ -43,7 +43,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   400: 'Body is invalid or a parameter is out of range. Code `invalid_request_error`.',
   401: 'API key missing or invalid. Code `unauthorized`.',
   403: 'Key or account cannot access the model, or the address is not on the key’s list. Code `forbidden`.',
-  404: 'The provider does not know what was asked for, or the address is wrong.',
+  404: 'The address is wrong, messages names a model that is not served, or the provider lacks what the content names.',
   405: 'Another method than those in the `allow` header.',
   408: 'The body did not arrive in time.',
   409: 'The request with this `Idempotency-Key` still runs, or its answer cannot be given again.',
@@ -55,7 +55,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
     'wait for `retry-after` seconds. Or a budget or the balance does not cover the request (chat `insufficient_quota`, messages `billing_error`), with ' +
     '`x-should-retry: false`: waiting for seconds does not help. Or the provider has too many requests. Code `rate_limit_exceeded`.',
   431: 'The header block is too large.',
-  500: 'Gateway or upstream failure, with the request id. Also a model without a price where a balance or a budget pays. Code `internal_error`.',
+  500: 'Gateway or upstream failure, with the request id: also an account, model or price that the operator must correct. Code `internal_error`.',
   503: 'Draining, over capacity, or the gateway’s own store is not available.',
   504: 'The provider timed out.',
   529: 'The provider is overloaded.',
