@@ -26,7 +26,7 @@ export function OwnerForm({ token, onMade }: { readonly token: string; readonly 
     const found: Faults = {
       ...(name.trim() === '' ? { name: 'Enter your name.' } : {}),
       ...(/\S@\S/.test(email) ? {} : { email: 'Enter an email address, such as ada@example.com.' }),
-      ...(password.length < PASSWORD_MIN ? { password: `Use at least ${PASSWORD_MIN} characters.` } : {}),
+      ...(password.length < PASSWORD_MIN ? { password: `At least ${PASSWORD_MIN} characters` } : {}),
       ...(wrongWorkspace === null ? {} : { workspace: wrongWorkspace }),
     };
     setFaults(found);
