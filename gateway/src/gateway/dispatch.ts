@@ -1,4 +1,5 @@
 /** Owns the attempts at the route's upstream: what is sent, how the answer is listened to, what each attempt's record says. */
+import { DemoExchange } from '../demo/demo-exchange.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { endpointOf } from '../providers/endpoint.ts';
 import { type HttpUpstream, renderRequestHead } from '../providers/upstream.ts';
@@ -6,7 +7,6 @@ import { Exchange, type ExchangeLimits, type ExchangeListener } from '../upstrea
 import type { ResponseHead } from '../upstream/response-head.ts';
 import { AttemptRow } from './attempt-row.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
-import { DemoExchange } from './demo-exchange.ts';
 import { openFold } from './folded-stream.ts';
 import { listenForContent } from './listen-for-content.ts';
 import { mostOutputTokens } from './most-output.ts';
@@ -177,10 +177,10 @@ function send(job: Dispatch, toTell: ExchangeListener, row: AttemptRow): Upstrea
   };
   if (upstream.kind === 'demo') {
     onSent();
-    const parsed: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    const { requestId, atMs: nowMs } = call;
-    const demoCall = { protocol: protocol.name, body: parsed, requestId, nowMs, version: job.version };
-    const demo = new DemoExchange(demoCall, countOnly, listener);
+    const { requestId, atMs } = call;
+    const answers = call.facts?.answers ?? 1;
+    const demoCall = { protocol: protocol.name, body, countOnly, answers, requestId, atMs };
+    const demo = new DemoExchange(demoCall, listener);
     row.marks = demo;
     return demo;
   }

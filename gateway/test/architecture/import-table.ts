@@ -93,7 +93,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What the line of a call tells the operator is a port too.
   telemetry: [...GROUND, 'errors', 'store/ports.ts', 'gateway/call-log.ts'],
 
-  gateway: [...FLOOR, ...DOMAIN],
+  // The built-in model: a provider that answers in this process, told to a listener as an HTTP exchange would be.
+  demo: [...FLOOR, 'upstream/exchange.ts'],
+  gateway: [...FLOOR, ...DOMAIN, 'demo'],
   // What people may do; who they are is asked of a port.
   people: ['lib', 'errors', ...PORTS, 'identity/key-format.ts'],
   'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'gateway'],

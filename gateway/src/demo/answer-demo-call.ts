@@ -1,0 +1,149 @@
+/** Answers a call as the demo model: parses it, composes the answer and renders it, all with the codec of the call's protocol. */
+import { CallFailure } from '../errors/call-failure.ts';
+import { estimatePromptTokens } from '../generation/estimate-tokens.ts';
+import type { GenerationEvent } from '../generation/event.ts';
+import type { Generation } from '../generation/generation.ts';
+import type { GenerationRequest } from '../generation/request.ts';
+import { familyOf } from '../generation/token-families.ts';
+import { unfoldGeneration } from '../generation/unfold.ts';
+import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
+import { type AnswerContext, type Codec, TRANSLATION_OUTLINE_DEPTH } from '../protocols/codec.ts';
+import type { ProtocolName } from '../protocols/protocol.ts';
+import { PROTOCOLS } from '../protocols/registry.ts';
+import { refuseMember, startNotes } from '../protocols/translation-notes.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
+import { scanJson } from '../wire/json-scan.ts';
+import { spliceJson } from '../wire/json-splice.ts';
+import { composeAnswer, signReasoning } from './compose-answer.ts';
+import { readPrompt } from './read-prompt.ts';
+
+/** A call as an upstream would get it. */
+export interface DemoCall {
+  readonly protocol: ProtocolName;
+  /** Passed the gateway's check of requests. */
+  readonly body: Uint8Array;
+  /** The call asks for the number of prompt tokens, not for an answer. */
+  readonly countOnly: boolean;
+  /** How many answers the body asks for (`n` of chat completions). */
+  readonly answers: number;
+  /** `req_…`. Makes the ids of the answer: the same body and id give the same bytes. */
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+}
+
+/** A piece of the reply, and how long to wait before it is sent. */
+export interface DemoRecord {
+  readonly text: string;
+  readonly pauseMs: number;
+}
+
+export interface DemoReply {
+  readonly status: number;
+  readonly contentType: string;
+  /** Made one by one as they are asked for, once only. */
+  readonly records: Iterable<DemoRecord>;
+}
+
+/** The body kept the operator's limits; these are above the greatest that can be configured. */
+const SCAN_LIMITS = { depthMax: 1_000, keysPerObjectMax: 1_000_000, outlineDepth: TRANSLATION_OUTLINE_DEPTH };
+const ANSWERS_MAX = 8;
+/** Before each word: long enough that a person sees words arrive, short enough that nobody waits for them. */
+const WORD_PAUSE_MS = 15;
+
+/** Synchronous, offline, and a pure function of the call. A body that the codec or the demo model refuses gets its error body. */
+export function answerDemoCall(call: DemoCall): DemoReply {
+  const protocol = PROTOCOLS[call.protocol];
+  try {
+    const request = protocol.codec.parseRequest(readOutline(call), startNotes(false));
+    const inputTokens = estimatePromptTokens(request, familyOf(request.model));
+    // Only the messages format counts tokens.
+    if (call.countOnly) return replyJson(200, JSON.stringify({ input_tokens: inputTokens }));
+    return answerRequest(call, request, protocol.codec, inputTokens);
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    return replyJson(error.status(call.protocol), protocol.renderError(error, call.requestId));
+  }
+}
+
+/** Codecs read requests for one answer; the demo model composes the others itself. */
+function readOutline({ body, answers }: DemoCall): JsonOutline {
+  const outline = scan(body);
+  if (answers === 1) return outline;
+  if (answers > ANSWERS_MAX) throw refuseMember('n', `found ${answers}; expected at most ${ANSWERS_MAX}`);
+  return scan(spliceJson(outline, [{ remove: ['n'] }]));
+}
+
+function scan(body: Uint8Array): JsonOutline {
+  const outline = scanJson(body, SCAN_LIMITS);
+  if (!outline.ok) throw new Error(`the body of a checked request is not JSON: ${outline.message}`);
+  return outline;
+}
+
+function answerRequest(call: DemoCall, request: GenerationRequest, codec: Codec, inputTokens: number): DemoReply {
+  const id = call.requestId.slice('req_'.length);
+  const context: AnswerContext = {
+    id,
+    createdSeconds: Math.floor(call.atMs / 1000),
+    model: request.model,
+    // The gateway asks for the usage chunk in every stream, and withholds it from clients that did not.
+    wantsUsage: true,
+    estimatedInputTokens: inputTokens,
+    sign: signReasoning,
+  };
+  const prompt = readPrompt(request);
+  const composed = Array.from({ length: call.answers }, (_, answer) =>
+    composeAnswer(prompt, answer, `call_${id.slice(0, 24)}${answer}`, call.protocol),
+  );
+  const output = composed.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  const reasoning = composed.reduce((sum, { reasoningTokens }) => sum + reasoningTokens, 0);
+  const usage = { ...ZERO_USAGE, input: inputTokens, output, reasoning };
+  const answers = composed.map(({ parts, finish_reason, stop_sequence }, index): Generation => {
+    const end = { finish_reason, stop_sequence, reported: null, explanation: null, usageFlags: NO_FLAGS };
+    return { id: null, model: request.model, parts, ...end, usage: index === 0 ? usage : null, complete: index === 0 };
+  });
+  if (!request.stream) return replyJson(200, renderAnswers(codec, answers, context));
+  const contentType = 'text/event-stream; charset=utf-8';
+  return { status: 200, contentType, records: streamAnswers(codec, answers, context) };
+}
+
+function renderAnswers(codec: Codec, answers: readonly Generation[], context: AnswerContext): string {
+  const [first = '', ...others] = answers.map((answer) => codec.renderAnswer(answer, context).json);
+  if (others.length === 0) return first;
+  const rendered = [first, ...others].map((json) => JSON.parse(json) as { readonly choices: readonly object[] });
+  const choices = rendered.flatMap((one, index) => one.choices.map((choice) => ({ ...choice, index })));
+  return JSON.stringify({ ...rendered[0], choices });
+}
+
+/** The answers take turns, event by event; usage and the end of the first come after all of them. */
+function* streamAnswers(codec: Codec, answers: readonly Generation[], context: AnswerContext): Iterable<DemoRecord> {
+  const streams = answers.map((answer, index) => ({
+    index,
+    renderer: codec.startStreamRenderer(context),
+    events: unfoldGeneration(answer).flatMap(splitDelta),
+  }));
+  const isLast = ({ kind }: GenerationEvent) => kind === 'usage' || kind === 'end';
+  const steps = Math.max(...streams.map(({ events }) => events.length));
+  for (const ends of [false, true]) {
+    for (let step = 0; step < steps; step++) {
+      for (const { index, renderer, events } of streams) {
+        const event = events[step];
+        if (event === undefined || isLast(event) !== ends) continue;
+        const text = renderer.push(event).replaceAll('"choices":[{"index":0,', `"choices":[{"index":${index},`);
+        if (renderer.violation !== null) throw new Error(`the demo model broke its stream: ${renderer.violation}`);
+        const isWord = event.kind === 'text_delta' || event.kind === 'arguments_delta';
+        if (text !== '') yield { text, pauseMs: isWord ? WORD_PAUSE_MS : 0 };
+      }
+    }
+  }
+}
+
+/** Words (at most 24 characters of one) with the white space before them, as a model would stream them. */
+function splitDelta(event: GenerationEvent): readonly GenerationEvent[] {
+  if (event.kind !== 'text_delta' && event.kind !== 'arguments_delta') return [event];
+  return (event.text.match(/\s*\S{1,24}|\s+$/gu) ?? []).map((text) => ({ ...event, text }));
+}
+
+function replyJson(status: number, text: string): DemoReply {
+  return { status, contentType: 'application/json', records: [{ text, pauseMs: 0 }] };
+}

@@ -1,0 +1,83 @@
+/** Plays the demo model's reply to a listener the way an HTTP exchange with an upstream would. Opens no connection. */
+import type { ExchangeListener } from '../upstream/exchange.ts';
+import { answerDemoCall, type DemoCall, type DemoRecord } from './answer-demo-call.ts';
+
+/** Starts in a microtask, so that the listener can be connected first. */
+export class DemoExchange {
+  readonly sentAtMs = performance.now();
+  headAtMs = 0;
+  lastByteAtMs = 0;
+  readonly #listener: ExchangeListener;
+  readonly #call: DemoCall;
+  #records: Iterator<DemoRecord> | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #isOver = false;
+  #isPaused = false;
+
+  constructor(call: DemoCall, listener: ExchangeListener) {
+    this.#call = call;
+    this.#listener = listener;
+    queueMicrotask(() => this.#guard(() => this.#begin()));
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    // Later, for a listener may resume from inside the call that hands it a record.
+    queueMicrotask(() => this.#guard(() => this.#play()));
+  }
+
+  /** Stops the reply. The listener is not called afterwards. */
+  abort(): void {
+    this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #begin(): void {
+    if (this.#isOver) return;
+    const { status, contentType, records } = answerDemoCall(this.#call);
+    const headers = [['content-type', contentType]] as const;
+    this.headAtMs = performance.now();
+    this.lastByteAtMs = this.headAtMs;
+    this.#listener.onHead({ status, headers, framing: 'close', lengthBytes: 0, keepAlive: false });
+    this.#records = records[Symbol.iterator]();
+    this.#play();
+  }
+
+  /** Hands over records until one has to wait. */
+  #play(): void {
+    while (this.#records !== null && this.#timer === null && !this.#isPaused && !this.#isOver) {
+      const next = this.#records.next();
+      if (next.done === true) {
+        this.#isOver = true;
+        this.#listener.onEnd();
+      } else if (next.value.pauseMs === 0) this.#hand(next.value);
+      else this.#timer = setTimeout(() => this.#guard(() => this.#endPause(next.value)), next.value.pauseMs);
+    }
+  }
+
+  #endPause(record: DemoRecord): void {
+    this.#timer = null;
+    this.#hand(record);
+    this.#play();
+  }
+
+  #hand({ text }: DemoRecord): void {
+    this.lastByteAtMs = performance.now();
+    this.#listener.onBody(Buffer.from(text));
+  }
+
+  /** A defect of the demo ends its call, not the process. */
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (this.#isOver) throw error;
+      this.#isOver = true;
+      this.#listener.onFailure({ kind: 'fault', message: String(error) });
+    }
+  }
+}
