@@ -15,10 +15,10 @@ const PARALLEL_MAX = 2;
 
 /** Words that say nothing about what a tool is for. */
 const EMPTY_WORDS = new Set(
-  (
-    'the and for with this that from what how you your are can could would will please have has does about into which ' +
-    'get set run make use call tool function one some any given specific return returns want need like tell give show'
-  ).split(' '),
+  `the and for with this that from what how you your are can could would will please have has does about into which
+  get set run make use call tool function one some any given specific return returns want need like tell give show`.split(
+    /\s+/,
+  ),
 );
 
 /**

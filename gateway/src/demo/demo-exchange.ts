@@ -8,16 +8,14 @@ export class DemoExchange {
   headAtMs = 0;
   lastByteAtMs = 0;
   readonly #listener: ExchangeListener;
-  readonly #call: DemoCall;
   #records: Iterator<DemoRecord> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isOver = false;
   #isPaused = false;
 
   constructor(call: DemoCall, listener: ExchangeListener) {
-    this.#call = call;
     this.#listener = listener;
-    queueMicrotask(() => this.#guard(() => this.#begin()));
+    queueMicrotask(() => this.#guard(() => this.#begin(call)));
   }
 
   pause(): void {
@@ -36,9 +34,9 @@ export class DemoExchange {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #begin(): void {
+  #begin(call: DemoCall): void {
     if (this.#isOver) return;
-    const { status, contentType, records } = answerDemoCall(this.#call);
+    const { status, contentType, records } = answerDemoCall(call);
     const headers = [['content-type', contentType]] as const;
     this.headAtMs = performance.now();
     this.lastByteAtMs = this.headAtMs;
@@ -55,11 +53,11 @@ export class DemoExchange {
         this.#isOver = true;
         this.#listener.onEnd();
       } else if (next.value.pauseMs === 0) this.#hand(next.value);
-      else this.#timer = setTimeout(() => this.#guard(() => this.#endPause(next.value)), next.value.pauseMs);
+      else this.#timer = setTimeout(() => this.#guard(() => this.#goOn(next.value)), next.value.pauseMs);
     }
   }
 
-  #endPause(record: DemoRecord): void {
+  #goOn(record: DemoRecord): void {
     this.#timer = null;
     this.#hand(record);
     this.#play();

@@ -114,8 +114,7 @@ function writeSequence(waiting: string[]): string {
   if (waiting.at(-1) === '^') waiting.pop();
   for (let token = waiting.at(-1); token !== undefined && token !== '|' && token !== ')'; token = waiting.at(-1)) {
     waiting.pop();
-    const isEnd = [undefined, '|', ')'].includes(waiting.at(-1));
-    if (token === '$' && isEnd) continue;
+    if (token === '$' && [undefined, '|', ')'].includes(waiting.at(-1))) continue;
     const atom = writeAtom(token, waiting);
     const times = REPETITION.test(waiting.at(-1) ?? '') ? countTimes(waiting.pop() ?? '') : 1;
     if (text.length + atom.length * times > LENGTH_MAX) throw new UnsupportedPattern();
