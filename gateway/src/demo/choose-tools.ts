@@ -13,13 +13,10 @@ const MATCH_POINTS = 3;
 const DESCRIPTION_CHARS_READ = 200;
 const PARALLEL_MAX = 2;
 
-/** Words that say nothing about what a tool is for. */
-const EMPTY_WORDS = new Set(
-  `the and for with this that from what how you your are can could would will please have has does about into which
-  get set run make use call tool function one some any given specific return returns want need like tell give show`.split(
-    /\s+/,
-  ),
-);
+/** Say nothing about what a tool is for. */
+const WORDS = `the and for with this that from what how you your are can could would will please have has does about into which
+  get set run make use call tool function one some any given specific return returns want need like tell give show`;
+const EMPTY_WORDS = new Set(WORDS.split(/\s+/));
 
 /**
  * The tools to call now, at most two. A forced choice is always called. Otherwise a tool is called when the last user
