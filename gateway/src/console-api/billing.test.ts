@@ -176,6 +176,7 @@ test('whatever happened, a statement up to now closes at what the ledger has, an
           });
       }
       const toMs = await afterNow();
+      rig.nowMs = toMs;
       const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
       const { text } = await rig.ask(BILLING, `GET /accounts/team/billing.csv?${range}`);
       const rows = text
