@@ -1,4 +1,4 @@
-/** Owns the list of architecture rules, so that the project and the planted violations are held to the same ones. */
+/** Lists the architecture rules; the project and the planted violations are checked against the same ones. */
 import { barrels, cycles, direction, packageHomes } from './import-rules.ts';
 import { exactVersions, fewDependencies, hostlessLock, wholeLock } from './package-rules.ts';
 import { escapes, fileNames, floatMoney, openingComments, sizes } from './shape-rules.ts';
@@ -10,7 +10,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no barrels but the registries': barrels,
   'no cycles': cycles,
   'files are small': sizes,
-  'a file opens with what it owns': openingComments,
+  'a file opens with its purpose': openingComments,
   'file names are kebab-case and mean something': fileNames,
   'no escape from a check': escapes,
   'no float near money': floatMoney,

@@ -1,10 +1,8 @@
-/** Owns the rules about single files: size, first line, name, escapes from the checkers, floating point near money. */
-import { inGateway, type Source, type Tree, type Violation } from './source-tree.ts';
+/** Checks single files: size, first line, name, escapes from the checkers, floating point near money. */
+import { type Source, type Tree, type Violation } from './source-tree.ts';
 
 const FILE_LINES_MAX = 400;
 const TEST_LINES_MAX = 600;
-const NINE_IN_TEN_LINES_MAX = 250;
-const MEDIAN_LINES_BELOW = 100;
 const WORDS_OF_NO_MEANING = /(^|[-/])(manager|helpers?|utils?|service|common|misc)([-./]|$)|(^|[-/])base\./;
 /** Escapes from the compiler or the linter, and work that was put off. Looked for in gateway/src and gateway/scripts. */
 const CODE_ESCAPES: readonly RegExp[] = [/\bas any\b/, /(?<=[(,:<|&]\s*)any(?=\s*[[\],;)=>|&])/];
@@ -18,37 +16,26 @@ const FLOATS = /\bparseFloat\b|\bNumber\(|\bMath\.(round|floor|ceil|trunc)\b|\.t
 /** Not money though it stands beside it: the power of ten in a price's text. */
 const NO_MONEY = /\bNumber\(match\[3\] \?\? '0'\)/;
 
-/** None above the limit, nine in ten of the gateway's files within 250 lines, their median below 100. */
+/** No file is longer than the limit of its kind. */
 export function sizes({ sources }: Tree): Violation[] {
-  const tooLong = sources.flatMap((source) => {
+  return sources.flatMap((source) => {
     const max = source.test ? TEST_LINES_MAX : FILE_LINES_MAX;
     return lineCount(source) > max
       ? [`${source.path}: ${lineCount(source)} lines; at most ${max}, so give a part its own file`]
       : [];
   });
-  const own = sources.filter(({ path, test }) => inGateway(path) !== null && !test).map(lineCount);
-  const counts = own.sort((one, other) => one - other);
-  return [
-    ...tooLong,
-    ...ratchet('nine in ten files of gateway/src', counts[Math.ceil(counts.length * 0.9) - 1], NINE_IN_TEN_LINES_MAX),
-    ...ratchet('the median file of gateway/src', counts[Math.floor(counts.length / 2)], MEDIAN_LINES_BELOW - 1),
-  ];
-}
-
-function ratchet(what: string, lines: number | undefined, max: number): Violation[] {
-  return lines !== undefined && lines > max ? [`${what}: ${lines} lines; at most ${max}`] : [];
 }
 
 function lineCount({ text }: Source): number {
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 }
 
-/** A file opens with a comment that says what it owns. */
+/** A file opens with a comment that states its purpose. */
 export function openingComments({ sources }: Tree): Violation[] {
   return sources
     .filter(({ lines }) => !/^(\/\*\*|\/\/)/.test(lines[0] ?? ''))
     .map(
-      ({ path }) => `${path}: opens without a comment; say in one to three sentences what it owns and what it does not`,
+      ({ path }) => `${path}: opens without a comment; state its purpose in a verb phrase, such as “Parses …”`,
     );
 }
 
