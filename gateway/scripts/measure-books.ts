@@ -6,7 +6,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { prove } from '../src/cli/prove.ts';
+import { prove } from '../src/cli/verify.ts';
 import { newRequestId } from '../src/lib/request-id.ts';
 import { backupDatabase } from '../src/store/sql/backup-database.ts';
 import { databasePath } from '../src/store/sql/connection.ts';

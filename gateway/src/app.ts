@@ -3,18 +3,18 @@
 import manifest from '../package.json' with { type: 'json' };
 import { type BodyBounds, createCapacity } from './admission/capacity.ts';
 import { boundsOfDescriptors } from './admission/descriptor-bounds.ts';
-import { entryOfModelNote, entryOfNote } from './app/entry-of-note.ts';
 import { openConsole } from './app/open-console.ts';
 import { openContent } from './app/open-content.ts';
 import { openModels } from './app/open-models.ts';
 import { openMoney } from './app/open-money.ts';
-import { openPeople } from './app/open-people.ts';
+import { entryOfModelNote, entryOfNote, openPeople } from './app/open-people.ts';
+
 import { openPolicy } from './app/open-policy.ts';
 import { findModel } from './catalog/catalog.ts';
 import type { Config } from './config/config.ts';
-import { detectOllama, withOllama } from './config/detect-ollama.ts';
+import { detectOllama, withOllama } from './config/discover-providers.ts';
 import type { Limits } from './config/limits.ts';
-import { longestCallMs } from './config/longest-call.ts';
+import { longestCallMs } from './config/resolve-limits.ts';
 import type { ListedModels } from './config/served-models.ts';
 import { createContentOf } from './console-api/call-content.ts';
 import { FROM_COMMAND_LINE } from './control/command.ts';
@@ -23,25 +23,25 @@ import { serveControl } from './control/control-server.ts';
 import type { Gate } from './gateway/gate.ts';
 import { createIdempotency } from './gateway/idempotency.ts';
 import { startSweeping } from './gateway/idempotency-sweep.ts';
-import { KeptReasoning } from './gateway/kept-reasoning.ts';
+import { createReasoningMark, KeptReasoning } from './gateway/kept-reasoning.ts';
 import { createProviderHealth } from './gateway/provider-health.ts';
-import { createReasoningMark } from './gateway/reasoning-mark.ts';
+
 import { RefusedMembers } from './gateway/refused-members.ts';
 import type { DescribeModel } from './http/models-endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/server.ts';
 import { startShedding } from './http/shed-connections.ts';
 import { startKeepingKeyUses } from './identity/keep-key-uses.ts';
-import { loadKeyDirectory } from './identity/load-key-directory.ts';
+import { loadKeyDirectory } from './identity/key-directory.ts';
 import { openFilesMax } from './lib/open-files.ts';
 import { Roster } from './lib/roster.ts';
 import { createLinkMakers } from './people/link-makers.ts';
-import { makersOf, membershipOf } from './people/membership.ts';
+import { makersOf, membershipOf } from './people/roles.ts';
 import { createSetUp } from './people/set-up.ts';
 import { createVerifyEmail } from './people/verify-email.ts';
-import type { RouteTable } from './routing/route.ts';
-import { suggestModel } from './routing/suggest-model.ts';
-import { prepareDataFolder } from './store/sql/data-folder.ts';
-import { acquireDataLock } from './store/sql/data-lock.ts';
+import { type RouteTable, suggestModel } from './routing/route.ts';
+
+import { acquireDataLock, prepareDataFolder } from './store/sql/data-folder.ts';
+
 import { loadMasterKey } from './store/sql/master-key.ts';
 import { openStore } from './store/sql/open-store.ts';
 import { createCallLog, type Log } from './telemetry/log.ts';

@@ -6,7 +6,7 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseSnapshot } from '../../src/catalog/parse-snapshot.ts';
+import { parseSnapshot } from '../../src/catalog/catalog.ts';
 import { chooseEntries } from './choose-entries.ts';
 import { compareSources } from './compare-sources.ts';
 import { foldDatedNames } from './fold-dated-names.ts';

@@ -1,5 +1,5 @@
 /** Owns the decision which entries of the price list are current chat models with a price to trust. Pure; every refusal has a reason. */
-import { renderFees } from '../../src/billing/fees.ts';
+import { renderFees } from '../../src/billing/price.ts';
 import type { CatalogProvider } from '../../src/catalog/catalog-model.ts';
 import { type ModelFacts, modelKey, type Release } from './model-facts.ts';
 import type { PriceListEntry } from './price-list-facts.ts';

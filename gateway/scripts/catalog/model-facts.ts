@@ -1,8 +1,8 @@
 /** Owns the shape in which the builder holds one model's facts between reading a source and writing the snapshot. */
 
-import type { Fees } from '../../src/billing/fees.ts';
 import type { PicoUsdPerToken } from '../../src/billing/money.ts';
-import type { PublishedPrice } from '../../src/billing/rates.ts';
+import type { Fees, PublishedPrice } from '../../src/billing/price.ts';
+
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 
 export interface TierFacts {

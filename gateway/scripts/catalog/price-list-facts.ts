@@ -2,9 +2,10 @@
  * Owns the reading of LiteLLM's price list (one JSON object, USD per token as JSON numbers) into facts. Decides only what
  * its members mean, not which of its entries belong into the catalogue.
  */
-import { type Fees, NO_FEES, parseFees } from '../../src/billing/fees.ts';
+
 import { type PicoUsdPerToken, parseUsdPerMillion } from '../../src/billing/money.ts';
-import type { PublishedPrice } from '../../src/billing/rates.ts';
+import { type Fees, NO_FEES, type PublishedPrice, parseFees } from '../../src/billing/price.ts';
+
 import type { Capability, CatalogProvider, FeeBeside, Modality } from '../../src/catalog/catalog-model.ts';
 import type { ModelFacts, TierFacts } from './model-facts.ts';
 

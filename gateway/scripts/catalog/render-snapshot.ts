@@ -1,8 +1,9 @@
 /** Owns the text of the snapshot: members in one order, absent facts left out, one model per line. Pure and deterministic. */
-import type { Fees } from '../../src/billing/fees.ts';
+
 import { formatUsdPerMillion, formatUsdPerThousand } from '../../src/billing/money.ts';
-import { PRICE_MEMBERS, type PriceMember, type PublishedPrice } from '../../src/billing/rates.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../src/generation/usage-apart.ts';
+import { type Fees, PRICE_MEMBERS, type PriceMember, type PublishedPrice } from '../../src/billing/price.ts';
+
+import { MEDIA_COUNTERS, MEDIA_PARTS } from '../../src/generation/usage.ts';
 import { findGates } from './messages-gates.ts';
 import type { FoldedModel } from './model-facts.ts';
 

@@ -1,8 +1,8 @@
 /** Checks how the entries of several sources become the models of one snapshot. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { NO_FEES, parseFees } from '../../src/billing/fees.ts';
-import { parseSnapshot } from '../../src/catalog/parse-snapshot.ts';
+import { NO_FEES, parseFees } from '../../src/billing/price.ts';
+import { parseSnapshot } from '../../src/catalog/catalog.ts';
 import { chooseEntries } from './choose-entries.ts';
 import { compareSources } from './compare-sources.ts';
 import { foldDatedNames } from './fold-dated-names.ts';

@@ -4,7 +4,7 @@ import type { StoredAccount } from '../store/policy-port.ts';
 import { openStore } from '../store/sql/open-store.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { heldCall, settledCall } from '../store/testing/sample-call.ts';
-import { accountMoney } from './account-money.ts';
+import { accountMoney } from './open-console.ts';
 import { openMoney } from './open-money.ts';
 
 const newFolder = temporaryFolders();

@@ -3,32 +3,32 @@ import type { ContentOf } from '../console-api/call-content.ts';
 import { createConsoleApi } from '../console-api/console-api.ts';
 import { homeHandlers } from '../console-api/home.ts';
 import { createIdentify } from '../console-api/identify.ts';
-import { invitationHandlers } from '../console-api/invitations.ts';
+import { invitationHandlers, resetHandlers } from '../console-api/invitations.ts';
 import { logHandlers } from '../console-api/logs.ts';
-import { meHandlers } from '../console-api/me.ts';
+import { meHandlers, passkeyHandlers } from '../console-api/me.ts';
 import { memberHandlers } from '../console-api/members.ts';
 import type { ModelDesk } from '../console-api/model-desk.ts';
 import { modelHandlers } from '../console-api/models.ts';
-import { passkeyHandlers } from '../console-api/passkeys.ts';
+
 import type { PeopleParts } from '../console-api/people-parts.ts';
 import { policyHandlers } from '../console-api/policy-handlers.ts';
 import type { PolicyParts } from '../console-api/policy-parts.ts';
 import { providerHandlers } from '../console-api/providers.ts';
-import { resetHandlers } from '../console-api/resets.ts';
-import { sessionHandlers } from '../console-api/session.ts';
 import { setUpHandlers } from '../console-api/set-up.ts';
-import { signInHandlers } from '../console-api/sign-in.ts';
+import { sessionHandlers, signInHandlers } from '../console-api/sign-in.ts';
+
 import { type StatusParts, statusHandlers } from '../console-api/status.ts';
 import { usageHandlers } from '../console-api/usage.ts';
+import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage-parts.ts';
 import type { BodyTimeLimits } from '../gateway/arriving-body.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
-import { type ConsoleDesk, createConsoleDesk } from '../http/console-desk.ts';
+import { type ConsoleDesk, createConsoleDesk } from '../http/console-files.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
+import type { PersonNames } from '../people/members.ts';
+import type { BindingCaps } from '../store/limits-port.ts';
 import type { UsageReader } from '../store/usage-port.ts';
 import type { Log } from '../telemetry/log.ts';
-import { accountMoney } from './account-money.ts';
 import { buildConsole } from './build-console.ts';
-import { usageLabels } from './usage-labels.ts';
 
 interface ConsoleParts {
   readonly directory: KeyDirectory;
@@ -93,4 +93,113 @@ export function openConsole({
   return createConsoleDesk(api, buildConsole, (cause) =>
     log.error({ cause: String(cause) }, 'the console could not be built: calls are served, the console is not'),
   );
+}
+
+/** The account's keys belong to who made them, by the names that these people have now. */
+export async function usageLabels(
+  { keys }: Pick<KeyDirectory, 'keys'>,
+  personNames: PersonNames,
+  account: string,
+): Promise<UsageLabels> {
+  const own = [...keys.values()].filter(({ accountId }) => accountId === account);
+  const owners = new Map(own.flatMap(({ id, createdBy }) => (createdBy === null ? [] : [[id, createdBy]])));
+  const memberNames = await personNames([...owners.values()]);
+  return {
+    keyName(keyId) {
+      const key = keys.get(keyId);
+      return key?.accountId === account ? key.name : null;
+    },
+    owners,
+    memberName: (memberId) => memberNames.get(memberId) ?? null,
+    namesOfAsked({ key, member }, workspaces) {
+      const seen = own.filter(isIn(workspaces));
+      const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
+      return [
+        ...labelOf('key', key, new Map(seen.map(({ id, name }) => [id, name]))),
+        ...labelOf('member', member, new Map([...memberNames].filter(([id]) => makers.has(id)))),
+      ];
+    },
+    namesToChoose(workspaces) {
+      const seen = own.filter(isIn(workspaces));
+      const makers = new Set(seen.flatMap(({ id }) => owners.get(id) ?? []));
+      return [
+        ...labelsOf('key', new Map(seen.map(({ id, name }) => [id, name]))),
+        ...labelsOf('member', new Map([...memberNames].filter(([id]) => makers.has(id)))),
+      ];
+    },
+    hasKeys: (workspaces) => own.some(isIn(workspaces)),
+  };
+}
+
+function isIn(workspaces: readonly string[] | null) {
+  return ({ workspaceId }: { readonly workspaceId: string }) => workspaces === null || workspaces.includes(workspaceId);
+}
+
+/** None where it is not asked for or has no name. */
+function labelOf(
+  filter: FilterLabel['filter'],
+  value: string | undefined,
+  names: ReadonlyMap<string, string>,
+): FilterLabel[] {
+  const name = value === undefined ? undefined : names.get(value);
+  if (value === undefined || name === undefined) return [];
+  const isShared = [...names.values()].filter((one) => one === name).length > 1;
+  return [{ filter, value, label: isShared ? `${name} (${value})` : name }];
+}
+
+function labelsOf(filter: FilterLabel['filter'], names: ReadonlyMap<string, string>): FilterLabel[] {
+  const counts = new Map<string, number>();
+  for (const name of names.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...names]
+    .map(([value, name]) => ({ filter, value, label: (counts.get(name) ?? 0) > 1 ? `${name} (${value})` : name }))
+    .sort((one, other) => (one.label < other.label ? -1 : 1));
+}
+
+interface AccountMoney {
+  /** Null: the account has no budget of its own. */
+  readBudget(account: string): Promise<AccountBudget | null>;
+  /** Nano-USD; null: postpaid. */
+  readBalance(account: string): Promise<bigint | null>;
+}
+
+/** No rule of another subject is asked for. */
+const NOBODY = '';
+
+export function accountMoney(
+  { limits, rules, ledger, budgetZoneOf }: Pick<MoneyDesk, 'limits' | 'rules' | 'ledger' | 'budgetZoneOf'>,
+  { accounts }: Pick<KeyDirectory, 'accounts'>,
+  nowMs: () => number,
+): AccountMoney {
+  return {
+    async readBudget(accountId) {
+      const subjects = { keyId: NOBODY, workspaceId: NOBODY, accountId, endUser: null, models: [] };
+      const bindings = rules
+        .bindingCapsOf(subjects, budgetZoneOf, nowMs())
+        .filter(({ subject, caps }) => subject.kind === 'account' && caps.budget !== null);
+      const budgets = await Promise.all(bindings.map((binding) => readOne(limits, binding)));
+      // Of the operator's budget and the account's own, the one that has less left decides.
+      return budgets.reduce<AccountBudget | null>(
+        (tightest, one) => (tightest === null || leftOf(one) < leftOf(tightest) ? one : tightest),
+        null,
+      );
+    },
+    async readBalance(accountId) {
+      if (accounts.get(accountId)?.mode !== 'prepaid') return null;
+      const balance = (await ledger.readBalances()).find(({ account }) => account === accountId);
+      return balance?.available ?? 0n;
+    },
+  };
+}
+
+async function readOne({ store, seeds }: MoneyDesk['limits'], binding: BindingCaps): Promise<AccountBudget> {
+  const { caps, subject } = binding;
+  if ((await store.readBudget(binding)) === null) await seeds.seedBudget(binding);
+  const state = await store.readBudget(binding);
+  if (state === null || caps.budget === null)
+    throw new Error(`the budget of account ${subject.id} is not known though it was read`);
+  return { window: caps.budget.window, limit: caps.budget.amount, used: state.settled, held: state.held };
+}
+
+function leftOf({ limit, used, held }: AccountBudget): bigint {
+  return limit - used - held;
 }

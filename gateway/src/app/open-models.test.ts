@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { priceAt } from '../billing/price-book.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { dryRun } from '../console-api/dry-run.ts';
+import { dryRun } from '../console-api/models.ts';
 import { createProviderHealth } from '../gateway/provider-health.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';

@@ -2,7 +2,7 @@
  * Owns joining what is served: the configuration, what was entered in the console, the catalogue. Made anew at each change
  * of either; running calls keep what they began with.
  */
-import { groupSetPrices } from '../billing/set-price.ts';
+import { groupSetPrices } from '../billing/price-book.ts';
 import { findModel, listModels } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';

@@ -10,17 +10,15 @@ import { type LimitExceeded, LimitProofs } from '../gateway/limit-proofs.ts';
 import type { MoneyDesk } from '../gateway/money-desk.ts';
 import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
 import { createRetryTokens } from '../gateway/retry-tokens.ts';
-import { createKeyStandingReader, type ReadKeyStanding } from '../http/key-standing.ts';
-import { createKeyUsageReader } from '../http/key-usage.ts';
+import { createKeyStandingReader, createKeyUsageReader, type ReadKeyStanding } from '../http/key-standing.ts';
+
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import { createMemoryLimits } from '../store/limits/memory.ts';
-import { type BudgetReached, layerOf, type Subject } from '../store/limits-port.ts';
+import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { Store } from '../store/sql/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
-import { accountOf, sinceMade } from './subject-origin.ts';
-import { createTierTeller, createUnpricedTeller } from './tell-unpriced.ts';
 
 export interface Money {
   readonly desk: MoneyDesk;
@@ -188,5 +186,85 @@ function rememberPrices(): MoneyDesk['priced'] {
     const found = known.get(name) ?? withMarkUp(price, markUpPpm);
     if (known.size < PRICED_MAX) known.set(name, found);
     return found;
+  };
+}
+
+/** No clock is set back by more while it serves. */
+const CLOCK_SETBACK_MS = 3_600_000;
+
+/**
+ * The account whose zone the subject's windows are in; of a model, which is nobody's, an empty id. Null: the directory does
+ * not know the subject, or it stands for many.
+ */
+export function accountOf({ kind, id }: Subject, directory: Pick<KeyDirectory, 'keys' | 'workspaces'>): string | null {
+  switch (kind) {
+    case 'key':
+      return directory.keys.get(id)?.accountId ?? null;
+    case 'workspace':
+      return directory.workspaces.get(id)?.accountId ?? null;
+    case 'account':
+      return id;
+    case 'model':
+      return '';
+    case 'end_user':
+      return id.endsWith(`/${EVERY_END_USER}`) ? null : id.slice(0, id.indexOf('/'));
+  }
+}
+
+/** The binding with its window cut at the subject's beginning: of a new key there is nothing to read, however long the window. */
+export function sinceMade(
+  binding: BindingCaps,
+  directory: Pick<KeyDirectory, 'keys' | 'workspaces' | 'accounts'>,
+): BindingCaps {
+  const { kind, id } = binding.subject;
+  const made =
+    kind === 'key'
+      ? directory.keys.get(id)
+      : kind === 'workspace'
+        ? directory.workspaces.get(id)
+        : kind === 'account'
+          ? directory.accounts.get(id)
+          : undefined;
+  const sinceMs = made === undefined ? 0 : made.createdAtMs - CLOCK_SETBACK_MS;
+  return sinceMs > binding.windowStartMs ? { ...binding, windowStartMs: sinceMs } : binding;
+}
+
+/** Bounds what is remembered: kinds come from upstream. Beyond it everything is told anew. */
+const REMEMBERED_MAX = 1_000;
+
+/** The log, as far as it is needed. */
+interface Warned {
+  warn(about: object, message: string): void;
+}
+
+/** The function says what it has not said before. */
+function createTierTeller(log: Warned): (model: string, tier: string) => void {
+  const told = new Set<string>();
+  return (model, tier) => {
+    const key = JSON.stringify([model, tier]);
+    if (told.has(key)) return;
+    if (told.size >= REMEMBERED_MAX) told.clear();
+    told.add(key);
+    log.warn(
+      { model, tier, unpriced: true },
+      `upstream answered with ${tier}, for which no price of this model is known: charged at the list price; give the model a price with modifiers`,
+    );
+  };
+}
+
+/** The function says what it has not said before. */
+export function createUnpricedTeller(log: Warned): (model: string, kinds: readonly string[]) => void {
+  const told = new Set<string>();
+  return (model, kinds) => {
+    for (const kind of kinds) {
+      const key = JSON.stringify([model, kind]);
+      if (told.has(key)) continue;
+      if (told.size >= REMEMBERED_MAX) told.clear();
+      told.add(key);
+      log.warn(
+        { model, server_tool: kind, unpriced: true },
+        `upstream ran ${kind}, for which the price of this model has no fee: its requests are billed nothing; give the model a price with per_1000_requests (0 where they are free)`,
+      );
+    }
   };
 }

@@ -1,35 +1,32 @@
 /** Owns joining what concerns people: the store, the library behind sign-in, and what binds their sessions and keys. */
-import manifest from '../../package.json' with { type: 'json' };
+import manifest from '../../package.json';
 import type { Config } from '../config/config.ts';
 import { ConsoleFailure } from '../console-api/console-failure.ts';
+import type { ModelNote } from '../console-api/model-desk.ts';
 import type { PeopleParts } from '../console-api/people-parts.ts';
 import { FROM_COMMAND_LINE } from '../control/command.ts';
 import type { Control } from '../control/control.ts';
 import { type KeyDirectory, putMaker } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createAttempts } from '../people/attempts.ts';
-import { createAuthEngines } from '../people/auth-engines.ts';
-import { deriveAuthSecret } from '../people/auth-secret.ts';
-import { createCredentials } from '../people/credentials.ts';
-import { createFreshProof } from '../people/fresh-proof.ts';
+import { createAuthEngines, deriveAuthSecret } from '../people/auth-engines.ts';
+import { createCredentials, createFreshProof, createSpentCodes } from '../people/credentials.ts';
 import { createInvitations } from '../people/invitations.ts';
-import { bindPerson, createMembers } from '../people/members.ts';
+import { bindPerson, createMembers, createPersonNames } from '../people/members.ts';
 import { createServiceLinks } from '../people/oidc-links.ts';
 import { createPasskeyChallenges } from '../people/passkey-challenges.ts';
 import { createPasskeyProof } from '../people/passkey-proof.ts';
 import { createPasskeys } from '../people/passkeys.ts';
-import { createPasswordResets } from '../people/password-resets.ts';
+import { createPasswordResets, createResetLinks } from '../people/password-resets.ts';
 import { createFindByPassword } from '../people/password-users.ts';
 import { hashPassword, isPassword } from '../people/passwords.ts';
-import type { TakeNote } from '../people/people-note.ts';
-import { createPersonNames } from '../people/person-names.ts';
-import { createResetLinks } from '../people/reset-links.ts';
+import type { PeopleNote, TakeNote } from '../people/people-failure.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
 import { createSessions } from '../people/sessions.ts';
 import type { SetUp } from '../people/set-up.ts';
 import { createSignIn } from '../people/sign-in.ts';
-import { createSpentCodes } from '../people/spent-codes.ts';
 import { createWaysIn } from '../people/ways-in.ts';
+import type { NewAuditEntry } from '../store/audit-port.ts';
 import type { PeopleStore } from '../store/people-port.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -133,5 +130,40 @@ export function openPeople(parts: OpenPeopleParts): PeopleParts {
       const reply = await control.run('workspaces.create', { id, account: HOUSE_ACCOUNT }, FROM_COMMAND_LINE);
       if (!reply.ok) throw new ConsoleFailure('invalid', `workspace: ${reply.message}`, { member: 'workspace' });
     },
+  };
+}
+
+/** What concerns no single account is in the trail of the house. */
+export function entryOfNote({ act, actor, account, subject, before, after, address, atMs }: PeopleNote): NewAuditEntry {
+  return {
+    atMs,
+    account: account ?? HOUSE_ACCOUNT,
+    workspace: null,
+    by: { actor: actor === null ? { kind: 'nobody', id: '', name: '' } : { kind: 'person', ...actor }, address },
+    act,
+    subject,
+    before,
+    after,
+  };
+}
+
+/** Providers and prices are the installation's. */
+export function entryOfModelNote(
+  { act, actor, subject, before, after, address }: ModelNote,
+  atMs: number,
+): NewAuditEntry {
+  const by =
+    actor.kind === 'nobody'
+      ? { kind: actor.kind, id: '', name: '' }
+      : { kind: actor.kind, id: actor.id, name: actor.name };
+  return {
+    atMs,
+    account: HOUSE_ACCOUNT,
+    workspace: null,
+    by: { actor: by, address },
+    act,
+    subject: { kind: act === 'prices.set' ? 'model' : 'provider', id: subject },
+    before,
+    after,
   };
 }

@@ -1,7 +1,7 @@
 /** Owns joining what the console's routes about keys, limits, workspaces, money and the audit trail work on. */
 import manifest from '../../package.json' with { type: 'json' };
 import type { PolicyParts } from '../console-api/policy-parts.ts';
-import { createPersonNames } from '../people/person-names.ts';
+import { createPersonNames } from '../people/members.ts';
 import type { Store } from '../store/sql/open-store.ts';
 
 export interface PolicySources extends Pick<PolicyParts, 'control' | 'gate'> {

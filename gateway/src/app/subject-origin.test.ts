@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import { bind, totalOf } from '../store/testing/sample-claims.ts';
-import { accountOf, sinceMade } from './subject-origin.ts';
+import { accountOf, sinceMade } from './open-money.ts';
 
 const MADE_MS = 1_790_000_000_000;
 const made = { accountId: 'team', createdAtMs: MADE_MS };

@@ -1,6 +1,6 @@
 /** Checks that the operator hears of each model and kind without a fee, once. */
 import { expect, test } from 'bun:test';
-import { createUnpricedTeller } from './tell-unpriced.ts';
+import { createUnpricedTeller } from './open-money.ts';
 
 function openTeller() {
   const told: object[] = [];

@@ -1,7 +1,7 @@
 /** Checks by which names filters are told: of what the reader sees, and with the id where a name stands for two. */
 import { expect, test } from 'bun:test';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import { usageLabels } from './usage-labels.ts';
+import { usageLabels } from './open-console.ts';
 
 const KEYS = [
   ['key_1', 'billing', 'acme', 'live', 'usr_ann'],

@@ -1,8 +1,7 @@
 /** Checks how a price is written by an operator. */
 import { describe, expect, test } from 'bun:test';
 import { type ConfigPrice, parseConfigPrice } from './config-price.ts';
-import { FREE_PRICE, parsePriceVersion } from './price.ts';
-import { PRICE_MEMBERS } from './rates.ts';
+import { FREE_PRICE, PRICE_MEMBERS, parsePriceVersion } from './price.ts';
 
 describe('parseConfigPrice', () => {
   test('reads the contract’s example', () => {

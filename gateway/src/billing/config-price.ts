@@ -1,11 +1,19 @@
 /** Owns the reading of a price as an operator writes it. Knows no model, and not when a price is in force. */
 
 import { isStandard, isTierWord, TIER_MEMBERS as STATED_MEMBERS, type TierMember } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
-import { parseFees, type WrittenFees } from './fees.ts';
+import { MEDIA_COUNTERS } from '../generation/usage.ts';
 import { type PicoUsdPerToken, PriceError, parseUsdPerMillion } from './money.ts';
-import { FREE_PRICE, fillPrice, type Price, type PriceModifier } from './price.ts';
-import { PRICE_MEMBERS, type PriceMember, type PublishedPrice } from './rates.ts';
+import {
+  FREE_PRICE,
+  fillPrice,
+  PRICE_MEMBERS,
+  type Price,
+  type PriceMember,
+  type PriceModifier,
+  type PublishedPrice,
+  parseFees,
+  type WrittenFees,
+} from './price.ts';
 
 type Written = string | number;
 

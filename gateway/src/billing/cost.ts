@@ -1,10 +1,7 @@
 /** Owns the one formula of what a call costs. Knows neither where the counters nor where the price come from. */
-import type { Usage } from '../generation/usage.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS, type UsageApart } from '../generation/usage-apart.ts';
-import type { Fees } from './fees.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsageApart } from '../generation/usage.ts';
 import type { NanoUsd } from './money.ts';
-import { chooseRates, type Price } from './price.ts';
-import type { Rates } from './rates.ts';
+import { chooseRates, type Fees, type Price, type Rates } from './price.ts';
 
 const PICO_PER_NANO = 1000n;
 const HALF_NANO = 500n;

@@ -1,8 +1,9 @@
 /** Owns which of a model's prices is in force when. Knows neither the model nor what a call costs. */
 import { parseInstantMs } from '../lib/instant.ts';
-import { type ConfigPrice, parseConfigPrice, type WrittenPrice } from './config-price.ts';
-import { PriceError } from './money.ts';
-import type { Price } from './price.ts';
+import type { StoredPrice } from '../store/provider-port.ts';
+import { type ConfigPrice, parseConfigPrice, parsePriceFrom, type WrittenPrice } from './config-price.ts';
+import { formatPercent, formatUsdPerMillion, PriceError } from './money.ts';
+import { FREE_PRICE, type Price } from './price.ts';
 
 /** A price and when it begins to be in force; it ends where the next one begins. */
 export interface PricePeriod {
@@ -68,4 +69,49 @@ function beginningOf(written: ConfigPrice): number {
     if (!(error instanceof RangeError)) throw error;
     throw new PriceError('from', JSON.stringify(written.from), 'a day such as 2026-12-01, or 2026-12-01T08:00:00Z');
   }
+}
+
+/**
+ * The price; its version begins with `console` and the moment from which it is in force, save where it is free.
+ * @throws PriceError naming the member that is no usable number.
+ */
+export function parseSetPrice({ rates, fromMs }: Pick<StoredPrice, 'rates' | 'fromMs'>): Price {
+  return rates === null ? FREE_PRICE : parsePriceFrom(`console:${new Date(fromMs).toISOString()}`, rates);
+}
+
+/** The periods by model, each list in the order in which they were set. */
+export function groupSetPrices(prices: readonly StoredPrice[]): ReadonlyMap<string, readonly PricePeriod[]> {
+  const groups = new Map<string, PricePeriod[]>();
+  for (const price of prices) {
+    const group = groups.get(price.model) ?? [];
+    groups.set(price.model, group);
+    group.push({ fromMs: price.fromMs, price: parseSetPrice(price) });
+  }
+  return groups;
+}
+
+/** As the end of "it costs …". What calls of few kinds pay besides (long input, tools, sound and images) is left out. */
+export function priceWords(price: Price): string {
+  if (price.version === FREE_PRICE.version) return 'nothing: it is free';
+  const [input, output] = [price.input, price.output].map(formatUsdPerMillion);
+  return `$${input} per million tokens of input and $${output} of output${markUpWords(price)}, ${originWords(price)}`;
+}
+
+function markUpWords({ markUpPpm }: Price): string {
+  if (markUpPpm === 0n) return '';
+  return markUpPpm > 0n ? ` and ${formatPercent(markUpPpm)} % on top` : ` less ${formatPercent(-markUpPpm)} %`;
+}
+
+/** By what the version opens with; a price without a beginning has always held. */
+function originWords({ version }: Price): string {
+  const [, origin = '', since = ''] = /^([a-z]+):?(.*?)(?:\*.*)?@/.exec(version) ?? [];
+  if (origin === 'catalog') return `by the catalogue of ${since.split('/')[0]}`;
+  const place = origin === 'console' ? 'by the console' : 'by the configuration';
+  return since === '' ? place : `${place} from ${momentWords(since)}`;
+}
+
+/** `2026-12-01` and `2026-12-01T08:00:00Z` as they are read, in UTC. */
+function momentWords(text: string): string {
+  const [day, time = ''] = new Date(text).toISOString().split(/[T.]/);
+  return time === '00:00:00' ? `${day}` : `${day}, ${time} UTC`;
 }

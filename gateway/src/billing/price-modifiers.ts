@@ -3,10 +3,9 @@
  * model and no request.
  */
 import { specialTier, TIER_MEMBERS, type TierMember, type TierWords } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
+import { MEDIA_COUNTERS } from '../generation/usage.ts';
 import { type PicoUsdPerToken, USD_PER_MILLION_MAX } from './money.ts';
-import { fillPrice, type Price } from './price.ts';
-import { PRICE_MEMBERS, type PublishedPrice, type Rates } from './rates.ts';
+import { fillPrice, PRICE_MEMBERS, type Price, type PublishedPrice, type Rates } from './price.ts';
 
 const RATE_MAX = BigInt(USD_PER_MILLION_MAX) * 1_000_000n;
 

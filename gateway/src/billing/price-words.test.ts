@@ -2,8 +2,7 @@
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from './config-price.ts';
 import { fillPrice, withMarkUp } from './price.ts';
-import { priceWords } from './price-words.ts';
-import { parseSetPrice } from './set-price.ts';
+import { parseSetPrice, priceWords } from './price-book.ts';
 
 const RATES = { input: '1.25', output: '10' };
 const catalogued = fillPrice({ input: 150_000n, output: 600_000n }, 'catalog:2026-11-19/openai/gpt-4o-mini@beta');

@@ -1,11 +1,19 @@
 /** Checks how a price is filled and marked up, which tier counts, and that its version text gives all of it back. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
-import { parseFees } from './fees.ts';
+import { MEDIA_COUNTERS } from '../generation/usage.ts';
 import { formatUsdPerThousand } from './money.ts';
-import { chooseRates, fillPrice, MARK_UP_PPM_MAX, MARK_UP_PPM_MIN, parsePriceVersion, withMarkUp } from './price.ts';
-import { PRICE_MEMBERS, type PriceMember } from './rates.ts';
+import {
+  chooseRates,
+  fillPrice,
+  MARK_UP_PPM_MAX,
+  MARK_UP_PPM_MIN,
+  PRICE_MEMBERS,
+  type PriceMember,
+  parseFees,
+  parsePriceVersion,
+  withMarkUp,
+} from './price.ts';
 
 describe('fillPrice', () => {
   test('prices what is missing as input or output, never 0', () => {

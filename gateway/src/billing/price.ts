@@ -4,9 +4,157 @@
  * summed.
  */
 import type { TierMember } from '../generation/tier-words.ts';
-import { type Fees, NO_FEES, parseFeeSteps, renderFees } from './fees.ts';
-import { PriceError } from './money.ts';
-import { fillRates, type PublishedPrice, parseRates, type Rates, renderRates } from './rates.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS, type MediaCounter, TOOL_KIND, type UsageApart } from '../generation/usage.ts';
+import {
+  formatUsdPerMillion,
+  formatUsdPerThousand,
+  type NanoUsd,
+  type PicoUsdPerToken,
+  PriceError,
+  parseUsdPerMillion,
+  parseUsdPerThousand,
+} from './money.ts';
+
+/** Nano-USD per request, by kind; 0 is a price, a missing kind is none. Its order is that of the kinds' names. */
+export type Fees = ReadonlyMap<string, NanoUsd>;
+
+export const NO_FEES: Fees = new Map();
+
+/** A fee per kind as written: USD per 1,000 requests. */
+export type WrittenFees = { readonly [kind: string]: string | number | undefined };
+
+/**
+ * Hosts whose every answer searches name one of these in it, the class of the request: a call of such a host has one.
+ * Perplexity, https://docs.perplexity.ai/getting-started/pricing (read 2025).
+ */
+const CLASSES_OF_A_CALL = ['search_low', 'search_medium', 'search_high'] as const;
+
+/** The kinds that hosts are known to charge for; they may count others. */
+export const KNOWN_KINDS: readonly string[] = ['web_search', 'web_fetch', ...CLASSES_OF_A_CALL];
+
+const FEE = /^([^=]+)=([^/]+)\/1000$/;
+
+/** @throws PriceError naming the kind that is no name of a tool, or whose fee is not a usable number. */
+export function parseFees(written: WrittenFees): Fees {
+  const fees = Object.entries(written).map(([kind, fee]) => {
+    if (!TOOL_KIND.test(kind)) {
+      throw new PriceError(JSON.stringify(kind), 'no name of a tool', 'lower-case letters, digits and _: web_search');
+    }
+    return [kind, parseUsdPerThousand(fee ?? '', kind)] as const;
+  });
+  return new Map(fees.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** `;web_search=10/1000` for each fee: USD per 1,000 requests. */
+export function renderFees(fees: Fees): string {
+  return [...fees].map(([kind, fee]) => `;${kind}=${formatUsdPerThousand(fee)}/1000`).join('');
+}
+
+/** The fees that such steps of a version text state. @throws PriceError; null where one is no fee. */
+function parseFeeSteps(steps: readonly string[]): Fees | null {
+  const written: Record<string, string> = {};
+  for (const step of steps) {
+    const [, kind = '', fee = ''] = FEE.exec(step) ?? [];
+    if (!TOOL_KIND.test(kind) || Object.hasOwn(written, kind)) return null;
+    written[kind] = fee;
+  }
+  return parseFees(written);
+}
+
+/** The kinds of tools that were used and for which the price has no fee, sorted: they are in no bill. */
+export function unpricedTools(apart: UsageApart | undefined, fees: Fees | null): readonly string[] {
+  if (apart?.server_tools === undefined || fees === null) return [];
+  return Object.keys(apart.server_tools)
+    .filter((kind) => !fees.has(kind))
+    .sort();
+}
+
+/**
+ * The most that a call's requests may be charged: of the tools that it declares, so many each, and for being of a class,
+ * whatever it declares.
+ */
+export function mostFees(fees: Fees, declared: ReadonlyMap<string, number> | undefined): NanoUsd {
+  let declaredNanoUsd = 0n;
+  for (const [kind, requests] of declared ?? []) declaredNanoUsd += (fees.get(kind) ?? 0n) * BigInt(requests);
+  let most = 0n;
+  for (const kind of CLASSES_OF_A_CALL) {
+    const fee = fees.get(kind) ?? 0n;
+    if (fee > most) most = fee;
+  }
+  return declaredNanoUsd + most;
+}
+
+/** The members that every price has, in the order in which a version text writes them. */
+export const PRICE_MEMBERS = [
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+] as const;
+
+export type PriceMember = (typeof PRICE_MEMBERS)[number] | MediaCounter;
+
+/** What one token of each kind costs, every member filled. */
+export type Rates = Readonly<Record<PriceMember, PicoUsdPerToken>>;
+
+/** Rates as published: only `input` and `output` must be there. */
+export type PublishedPrice = { readonly [Member in PriceMember]?: PicoUsdPerToken | undefined } & {
+  readonly input: PicoUsdPerToken;
+  readonly output: PicoUsdPerToken;
+};
+
+/**
+ * Nothing is billed 0 by omission: cache reads and writes cost as input, the 1-hour cache write as the 5-minute one where
+ * that is given, reasoning as output, sound and images as the counter that they are a part of. Sound from a cache costs as
+ * what comes from a cache, and where that is not given either, as sound.
+ */
+function fillRates(published: PublishedPrice): Rates {
+  const { input, output, cache_write_5m } = published;
+  const audio_input = published.audio_input ?? input;
+  return {
+    input,
+    cache_read: published.cache_read ?? input,
+    cache_write_5m: cache_write_5m ?? input,
+    cache_write_1h: published.cache_write_1h ?? cache_write_5m ?? input,
+    output,
+    reasoning: published.reasoning ?? output,
+    audio_input,
+    audio_cache_read: published.audio_cache_read ?? published.cache_read ?? audio_input,
+    audio_output: published.audio_output ?? output,
+    image_input: published.image_input ?? input,
+    image_output: published.image_output ?? output,
+  };
+}
+
+/** Six rates joined by `_`, then `,audio_input=40` for each of sound and images that costs otherwise than its whole. */
+function renderRates(rates: Rates): string {
+  const six = PRICE_MEMBERS.map((member) => formatUsdPerMillion(rates[member])).join('_');
+  const apart = MEDIA_COUNTERS.filter((counter) => rates[counter] !== rates[MEDIA_PARTS[counter]]);
+  return six + apart.map((counter) => `,${counter}=${formatUsdPerMillion(rates[counter])}`).join('');
+}
+
+/**
+ * The rates that `renderRates` wrote. `where` opens the words about a number that cannot be read.
+ * @throws PriceError there; null for a text of another form.
+ */
+function parseRates(text: string, where: string): Rates | null {
+  const [six = '', ...apart] = text.split(',');
+  const numbers = six.split('_');
+  if (numbers.length !== PRICE_MEMBERS.length) return null;
+  const rates = new Map<string, PicoUsdPerToken>();
+  for (const [index, member] of PRICE_MEMBERS.entries()) {
+    rates.set(member, parseUsdPerMillion(numbers[index] ?? '', `${where}: ${member}`));
+  }
+  for (const written of apart) {
+    const [member = '', number = '', ...more] = written.split('=');
+    if (more.length > 0 || rates.has(member) || !Object.hasOwn(MEDIA_PARTS, member)) return null;
+    rates.set(member, parseUsdPerMillion(number, `${where}: ${member}`));
+  }
+  const given = Object.fromEntries(rates) as Partial<Rates> & Pick<Rates, 'input' | 'output'>;
+  return fillRates(given);
+}
 
 /** Other rates for a whole call whose input, cache reads and writes included, is longer than `inputTokensAbove`. */
 export interface PriceTier {

@@ -1,7 +1,6 @@
 /** Owns a record as programs read it, of the command line and of the console API: the members, words and order of its format. */
 import type { AttemptRecord, CallRecord } from '../store/ports.ts';
-import { unpricedTools } from './fees.ts';
-import { readPriceVersion } from './price.ts';
+import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**
  * The record with `at` as ISO 8601, its members always in this order; `reason` only where there is one, the marks

@@ -1,7 +1,7 @@
 /** Checks what a call holds, when a stream holds more, and that a hold covers every cost that keeps to its bounds. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { apartOf } from '../generation/usage-apart.ts';
+import { apartOf } from '../generation/usage.ts';
 import { parseConfigPrice } from './config-price.ts';
 import { costNanoUsd } from './cost.ts';
 import { withMarkUp } from './price.ts';

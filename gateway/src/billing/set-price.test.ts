@@ -2,8 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { StoredPrice } from '../store/provider-port.ts';
 import { FREE_PRICE, parsePriceVersion } from './price.ts';
-import { addPeriods, priceAt } from './price-book.ts';
-import { groupSetPrices, parseSetPrice } from './set-price.ts';
+import { addPeriods, groupSetPrices, parseSetPrice, priceAt } from './price-book.ts';
 
 const set = (fromMs: number, input: string | null): StoredPrice => ({
   model: 'm',

@@ -1,7 +1,7 @@
 /** Checks that every nano-dollar of a hold and of a cost goes somewhere, and a post never beyond its hold. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { bearCost, missingFromHold, settleHold } from './settle-hold.ts';
+import { bearCost, missingFromHold, settleHold } from './reserve.ts';
 
 describe('settleHold', () => {
   test.each([

@@ -1,10 +1,10 @@
 /** Checks the snapshot that ships: its models, their names and prices. */
 import { describe, expect, test } from 'bun:test';
-import type { PriceTier } from '../billing/price.ts';
+import { PRICE_MEMBERS, type PriceTier } from '../billing/price.ts';
 import { priceOfTier } from '../billing/price-modifiers.ts';
-import { PRICE_MEMBERS } from '../billing/rates.ts';
+
 import type { TierWords } from '../generation/tier-words.ts';
-import { MEDIA_COUNTERS } from '../generation/usage-apart.ts';
+import { MEDIA_COUNTERS } from '../generation/usage.ts';
 import { catalogVersion, findModel, listModels } from './catalog.ts';
 import { CATALOG_PROVIDERS } from './catalog-model.ts';
 import snapshot from './models.generated.json' with { type: 'json' };

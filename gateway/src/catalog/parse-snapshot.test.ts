@@ -1,8 +1,8 @@
 /** Checks how a snapshot is read, and what in one is refused. */
 import { describe, expect, test } from 'bun:test';
 import { parsePriceVersion } from '../billing/price.ts';
+import { parseSnapshot } from './catalog.ts';
 import type { CatalogModel } from './catalog-model.ts';
-import { parseSnapshot } from './parse-snapshot.ts';
 
 const MODEL = {
   provider: 'openai',

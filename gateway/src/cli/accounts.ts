@@ -2,15 +2,20 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../control/command.ts';
-import { administer } from './administer.ts';
+import { viewAccount } from '../control/views.ts';
+import { administer, withReading } from './administer.ts';
 import { type Lifted, orNull, parseInherited } from './argument-parsers.ts';
-import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
-import type { CliEnvironment } from './cli-environment.ts';
-import { listAccounts } from './list-accounts.ts';
-import { type AskedMovement, MOVEMENT_ID_HELP, moveMoney } from './move-money.ts';
-import { renderJsonLine, renderTable } from './output.ts';
-import { printMovement } from './print-movement.ts';
-import { layeredCapsView, renderLayeredCaps, renderUsd } from './render-caps.ts';
+import {
+  addCapFlags,
+  type CapFlags,
+  capArguments,
+  layeredCapsView,
+  readCapsOf,
+  renderLayeredCaps,
+  renderUsd,
+} from './cap-flags.ts';
+import { type CliEnvironment, renderJsonLine, renderTable } from './cli-environment.ts';
+import { type AskedMovement, MOVEMENT_ID_HELP, moveMoney, printMovement } from './topup.ts';
 
 interface Flags extends CapFlags {
   readonly name?: string;
@@ -120,4 +125,15 @@ function renderAccounts(views: readonly Json[]): string {
     ['ID', 'NAME', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'HOLDS', 'LIMITS'],
     rows,
   );
+}
+
+/** The accounts as `--json` shows them. */
+function listAccounts(environment: CliEnvironment): Promise<readonly Json[]> {
+  return withReading(environment, async (reading) => {
+    const capsOf = await readCapsOf(reading, 'account');
+    const balances = new Map((await reading.readBalances()).map((balance) => [balance.account, balance]));
+    return (await reading.readAccounts()).map((account) =>
+      viewAccount(account, balances.get(account.id) ?? null, capsOf(account.id)),
+    );
+  });
 }

@@ -1,17 +1,22 @@
 /** Owns how a command that changes something reaches the data: through the running server, else itself under the lock. */
 import { createLimitRules } from '../admission/limit-rules.ts';
-import { type ControlAnswer, FROM_COMMAND_LINE, type Json } from '../control/command.ts';
+import { listModels } from '../catalog/catalog.ts';
+import { addConsoleModels, resolveConsoleProviders } from '../config/console-providers.ts';
+import { type ConfigSource, loadConfig } from '../config/load-config.ts';
+import { type ListCatalogNames, listServedModels } from '../config/served-models.ts';
+import { type ControlAnswer, FROM_COMMAND_LINE, type Json, type ModelNames } from '../control/command.ts';
 import { answerCommand, createControl } from '../control/control.ts';
 import { callControl } from '../control/control-client.ts';
-import { loadKeyDirectory } from '../identity/load-key-directory.ts';
+import { loadKeyDirectory } from '../identity/key-directory.ts';
+import { Secret } from '../lib/secret.ts';
 import { createLinkMakers } from '../people/link-makers.ts';
 import { createVerifyEmail } from '../people/verify-email.ts';
-import { prepareDataFolder } from '../store/sql/data-folder.ts';
-import { acquireDataLock } from '../store/sql/data-lock.ts';
+import type { StoredProvider } from '../store/provider-port.ts';
+import { acquireDataLock, prepareDataFolder } from '../store/sql/data-folder.ts';
 import { loadMasterKey } from '../store/sql/master-key.ts';
+import { openReading, type StoreReading } from '../store/sql/open-reading.ts';
 import { openStore } from '../store/sql/open-store.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { findModelNames } from './find-model-names.ts';
 
 const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 50;
@@ -111,4 +116,42 @@ async function runHere(environment: CliEnvironment, name: string, given: object)
   } finally {
     await store.close();
   }
+}
+
+/** @throws CliFailure with exit code 1 where the data folder cannot be read. */
+export async function withReading<Found>(
+  { dataDir }: CliEnvironment,
+  look: (reading: StoreReading) => Promise<Found>,
+): Promise<Found> {
+  let reading: StoreReading | null = null;
+  try {
+    reading = openReading(dataDir);
+    return await look(reading);
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  } finally {
+    reading?.close();
+  }
+}
+
+/** Whether a credential opens does not change what a provider's models are called. */
+const UNOPENED = new Secret('unopened');
+
+const listCatalogNames: ListCatalogNames = (provider) =>
+  listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]);
+
+/**
+ * The names of a configuration file's models and of those of the console's providers. Null where no file that holds names
+ * the providers: then the environment of the server says which there are, and an Ollama that runs beside it.
+ */
+export function findModelNames(
+  entered: readonly StoredProvider[],
+  source: ConfigSource = { environment: process.env, cwd: process.cwd() },
+): ModelNames | null {
+  const { config } = loadConfig(source);
+  if (config === null || config.file === null || config.providersFrom !== 'file') return null;
+  const configured = listServedModels(config, listCatalogNames);
+  const providers = resolveConsoleProviders(config, entered, () => UNOPENED);
+  const { models } = addConsoleModels(configured, providers, listCatalogNames);
+  return { names: [...models.keys()], place: `in ${config.file}` };
 }

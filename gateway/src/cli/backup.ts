@@ -6,9 +6,9 @@ import { backupDatabase } from '../store/sql/backup-database.ts';
 import { databasePath } from '../store/sql/connection.ts';
 import { CONTENT_MIGRATIONS } from '../store/sql/content/content-database.ts';
 import { contentPath } from '../store/sql/content/content-store.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { renderJsonLine } from './output.ts';
-import { prove, renderProblem } from './prove.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from './cli-environment.ts';
+
+import { prove, renderProblem } from './verify.ts';
 
 interface Copy {
   readonly file: string;

@@ -3,10 +3,9 @@ import type { Command } from 'commander';
 import { renderCallRecord, unpricedToolsOf } from '../billing/render-call-record.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import type { CallRecord, StoredKey } from '../store/ports.ts';
+import { withReading } from './administer.ts';
 import { parseCount, parseSpan } from './argument-parsers.ts';
-import type { CliEnvironment } from './cli-environment.ts';
-import { renderJsonLine, renderTable } from './output.ts';
-import { withReading } from './with-reading.ts';
+import { type CliEnvironment, renderJsonLine, renderTable } from './cli-environment.ts';
 
 interface Flags {
   readonly limit: number;

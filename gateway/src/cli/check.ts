@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { listModels } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { renderConfigProblem } from '../config/config-problem.ts';
-import { renderConfigSchema } from '../config/json-schema.ts';
+import { renderConfigSchema } from '../config/file-schema.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
 import { listServedModels } from '../config/served-models.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';

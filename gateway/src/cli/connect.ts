@@ -3,15 +3,14 @@ import { homedir } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../config/load-config.ts';
-import { changeFile, keptPath, readText, restoreFile } from '../connect/change-file.ts';
-import { renderDifference } from '../connect/line-difference.ts';
+import { changeFile, keptPath, readText, renderDifference, restoreFile } from '../connect/change-file.ts';
+
 import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../connect/tools.ts';
 import { readModels, tryCall } from '../connect/try-gateway.ts';
 import { callControl } from '../control/control-client.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { administer } from './administer.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { renderJsonLine } from './output.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from './cli-environment.ts';
 
 interface Flags {
   readonly url?: string;

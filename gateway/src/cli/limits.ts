@@ -4,13 +4,9 @@ import { z } from 'zod';
 import type { Json } from '../control/command.ts';
 import { callControl } from '../control/control-client.ts';
 import { viewRules } from '../control/views.ts';
-import { administer } from './administer.ts';
-import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { findModelNames } from './find-model-names.ts';
-import { renderJsonLine, renderTable } from './output.ts';
-import { capsView, renderCaps } from './render-caps.ts';
-import { withReading } from './with-reading.ts';
+import { administer, findModelNames, withReading } from './administer.ts';
+import { addCapFlags, type CapFlags, capArguments, capsView, renderCaps } from './cap-flags.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine, renderTable } from './cli-environment.ts';
 
 interface SetFlags extends CapFlags {
   readonly account?: string;

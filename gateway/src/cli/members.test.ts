@@ -1,7 +1,7 @@
 /** Checks `tollgate members verify` on a data folder without a server. */
 import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { makePerson } from '../people/new-person.ts';
+import { makePerson } from '../people/set-up.ts';
 import { openStore } from '../store/sql/open-store.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { NOW_MS, runProgram } from './testing/run-program.ts';

@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { administer } from './administer.ts';
-import type { CliEnvironment } from './cli-environment.ts';
-import { renderJsonLine } from './output.ts';
+import { type CliEnvironment, renderJsonLine } from './cli-environment.ts';
 
 const verifiedView = z.object({
   person: z.string(),

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { renderConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { nameFlag } from './name-flag.ts';
+import { nameFlag } from './serve.ts';
 
 test('a port or a host that does not fit is told where it was given', () => {
   const environment = { HOST: 'http://x', PORT: '99999' };

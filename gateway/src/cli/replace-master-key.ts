@@ -1,9 +1,8 @@
 /** Runs the command `tollgate replace-master-key`: a new master key for a data folder whose own is lost. */
 import type { Command } from 'commander';
-import { acquireDataLock } from '../store/sql/data-lock.ts';
+import { acquireDataLock } from '../store/sql/data-folder.ts';
 import { type ReplacedMasterKey, replaceMasterKey } from '../store/sql/master-key.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { renderJsonLine } from './output.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from './cli-environment.ts';
 
 /** Adds the command to the program. */
 export function register(program: Command, environment: CliEnvironment): void {

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createResetLinks } from '../people/reset-links.ts';
+import { createResetLinks } from '../people/password-resets.ts';
 import { createSetUp } from '../people/set-up.ts';
 import { openStore, type Store } from '../store/sql/open-store.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { ConfigSource } from '../config/load-config.ts';
 import { administer } from './administer.ts';
-import type { CliEnvironment } from './cli-environment.ts';
-import { renderJsonLine } from './output.ts';
-import { readConsolePlace } from './read-console-place.ts';
+import { type CliEnvironment, renderJsonLine } from './cli-environment.ts';
+
+import { readConsolePlace } from './setup-link.ts';
 
 const linkView = z.object({ link: z.string(), expires_at: z.string() });
 

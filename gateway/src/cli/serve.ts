@@ -1,15 +1,12 @@
 /** Owns the command `tollgate serve`: start, reload, signals, end. What is started is joined in app.ts. */
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { renderConfigProblem } from '../config/config-problem.ts';
+import { type ConfigProblem, renderConfigProblem } from '../config/config-problem.ts';
 import { type ConfigSource, loadConfig } from '../config/load-config.ts';
 import { watchConfig } from '../config/watch-config.ts';
 import { drain } from '../drain.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { renderFirstWords } from './first-words.ts';
-import { watchLauncher } from './launcher-watch.ts';
-import { nameFlag } from './name-flag.ts';
 
 interface ServeFlags {
   readonly config?: string;
@@ -113,4 +110,88 @@ function ended(app: App, log: Log): Promise<void> {
     process.on('SIGINT', () => stop('SIGINT', false));
     watchLauncher(() => stop('the launcher is gone', false));
   });
+}
+
+/** The text for standard output. The first key and the set-up link are the only secrets ever printed, at the first start. */
+function renderFirstWords(app: App, startMs: number): string {
+  const { config, routes } = app.gate.settings;
+  const base = config.server.publicUrl ?? app.server.url;
+  const models = `${routes.size} model ${routes.size === 1 ? 'name' : 'names'}`;
+  const lines = [
+    `Tollgate listens on ${app.server.url} (${models}, ready in ${Math.round(performance.now() - startMs)} ms).`,
+  ];
+  lines.push(...app.notices);
+  if (config.providersFrom === 'built-in') {
+    lines.push('No provider is configured: the built-in models "demo" and "claude-demo" answer, offline and free.');
+  }
+  if (app.setUpLink !== null) {
+    lines.push('', 'Set up the console with this link (it works once, for 15 minutes):', '', `  ${app.setUpLink}`);
+  }
+  if (app.firstKey !== null)
+    lines.push(
+      '',
+      ...renderFirstKey(app.firstKey, base, { chat: app.suggestModel('chat'), messages: app.suggestModel('messages') }),
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+interface ShownModels {
+  readonly chat: string | null;
+  readonly messages: string | null;
+}
+
+function renderFirstKey(key: string, base: string, models: ShownModels): string[] {
+  const lines = ['Your first API key, shown this once:', '', `  ${key}`, ''];
+  if (models.chat !== null) {
+    const body = { model: models.chat, messages: [{ role: 'user', content: 'Hello!' }] };
+    lines.push('Try it:', '', ...renderCurl('curl', `${base}/v1/chat/completions`, key, body), '');
+    lines.push(
+      'The same as a stream:',
+      '',
+      ...renderCurl('curl -N', `${base}/v1/chat/completions`, key, { ...body, stream: true }),
+      '',
+    );
+  }
+  if (models.messages !== null) {
+    const body = { model: models.messages, max_tokens: 256, messages: [{ role: 'user', content: 'Hello!' }] };
+    const url = `${base}/v1/messages`;
+    lines.push('In the messages format:', '', ...renderCurl('curl', url, key, body), '');
+    lines.push('And as a stream:', '', ...renderCurl('curl -N', url, key, { ...body, stream: true }), '');
+  }
+  return [...lines, 'More keys: bin/tollgate keys create --name NAME'];
+}
+
+function renderCurl(command: string, url: string, key: string, body: object): string[] {
+  const text = JSON.stringify(body).replaceAll("'", "'\\''");
+  return [
+    `${command} ${url} \\`,
+    `  -H 'authorization: Bearer ${key}' \\`,
+    `  -H 'content-type: application/json' \\`,
+    `  -d '${text}'`,
+  ];
+}
+
+/**
+ * Calls `onGone` once when the process that started this one with a channel (`bin/tollgate`) is gone, however it ended,
+ * also when that was before this call. Does nothing where there is no channel, and never keeps the process alive.
+ * Returns a function that stops the watch.
+ */
+export function watchLauncher(onGone: () => void): () => void {
+  if (process.send === undefined) return () => {};
+  process.once('disconnect', onGone);
+  process.channel?.unref();
+  return () => {
+    process.off('disconnect', onGone);
+  };
+}
+
+/** The problem with the flag that was given in the variable's place; any other as it is. */
+export function nameFlag(
+  problem: ConfigProblem,
+  flags: { readonly host?: string | undefined; readonly port?: string | undefined },
+): ConfigProblem {
+  const given = { HOST: flags.host, PORT: flags.port }[problem.path];
+  if (problem.source !== 'environment' || given === undefined) return problem;
+  const flag = `--${problem.path.toLowerCase()}`;
+  return { ...problem, source: 'command line', path: flag, advice: `Correct ${flag}.` };
 }

@@ -1,11 +1,10 @@
 /** Owns the command `tollgate setup-link`: a new one-time link to set the console up with, while nobody has. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { ConfigSource } from '../config/load-config.ts';
+import { renderConfigProblem } from '../config/config-problem.ts';
+import { type ConfigSource, loadConfig } from '../config/load-config.ts';
 import { administer } from './administer.ts';
-import type { CliEnvironment } from './cli-environment.ts';
-import { renderJsonLine } from './output.ts';
-import { readConsolePlace } from './read-console-place.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from './cli-environment.ts';
 
 const linkView = z.object({ link: z.string(), expires_at: z.string() });
 
@@ -29,4 +28,12 @@ export function register(
           : `${made.link}\n\nIt works once, until ${made.expires_at}; links printed before it work no more.\n`,
       );
     });
+}
+
+/** As the commands that make links take it. `console`: whether it is served. @throws CliFailure for a file with errors. */
+export function readConsolePlace(source: ConfigSource): { readonly console: boolean; readonly base_url: string } {
+  const { config, problems } = loadConfig(source);
+  if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
+  const { console, publicUrl, host, port } = config.server;
+  return { console, base_url: publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}` };
 }

@@ -1,8 +1,11 @@
 /** Owns the command `tollgate topup`: its flags. */
 import type { Command } from 'commander';
-import type { CliEnvironment } from './cli-environment.ts';
-import { MOVEMENT_ID_HELP, moveMoney } from './move-money.ts';
-import { printMovement } from './print-movement.ts';
+import { z } from 'zod';
+import type { Json } from '../control/command.ts';
+import { generateId } from '../identity/key-format.ts';
+import { administer, OutcomeUnknown } from './administer.ts';
+import { renderUsd } from './cap-flags.ts';
+import { type CliEnvironment, renderFields, renderJsonLine } from './cli-environment.ts';
 
 interface Flags {
   readonly usd: string;
@@ -24,4 +27,57 @@ export function register(program: Command, environment: CliEnvironment): void {
     .action(async (account: string, { json, ...asked }: Flags) => {
       printMovement(environment, await moveMoney(environment, 'accounts.topup', { account, ...asked }), json === true);
     });
+}
+
+export const MOVEMENT_ID_HELP = 'names the movement: the same id twice moves once';
+
+export interface AskedMovement {
+  readonly account: string;
+  readonly usd: string;
+  readonly note?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+/** Whoever asks again with the same id moves once. @throws CliFailure as `administer` does. */
+export async function moveMoney(
+  environment: CliEnvironment,
+  command: 'accounts.topup' | 'accounts.correct',
+  { id = generateId('mov'), ...asked }: AskedMovement,
+): Promise<Json> {
+  try {
+    return await administer(environment, command, { ...asked, id });
+  } catch (fault) {
+    if (!(fault instanceof OutcomeUnknown)) throw fault;
+    throw new OutcomeUnknown(
+      1,
+      `${fault.message}\nTo try again safely add --id ${id}: should the money have come through, it does not move twice.`,
+    );
+  }
+}
+
+/** What a view of a movement holds; see control/views.ts. */
+const movementView = z.object({
+  id: z.string(),
+  account: z.string(),
+  moved_nano_usd: z.string(),
+  note: z.string().nullable(),
+  balance_nano_usd: z.string(),
+  held_nano_usd: z.string(),
+});
+
+/** Prints a movement and the balance after it. */
+export function printMovement(environment: CliEnvironment, result: Json, asJson: boolean): void {
+  environment.stdout(asJson ? renderJsonLine(result) : renderMovement(movementView.parse(result)));
+}
+
+function renderMovement(movement: z.infer<typeof movementView>): string {
+  const fields = renderFields([
+    ['movement', movement.id],
+    ['moved', `${renderUsd(movement.moved_nano_usd)} USD`],
+    ['balance', `${renderUsd(movement.balance_nano_usd)} USD`],
+    ['held', `${renderUsd(movement.held_nano_usd)} USD`],
+    ['note', movement.note ?? '-'],
+  ]);
+  const head = movement.moved_nano_usd === '0' ? 'The movement had been made before; nothing moved now.\n' : '';
+  return `${head}The account ${movement.account}:\n${fields}`;
 }

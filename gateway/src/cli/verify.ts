@@ -1,12 +1,14 @@
 /** Owns the command `tollgate verify`: its flags, what it says of the ledger, and that it fails where that does not hold. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { NotedEntry } from '../store/ledger-port.ts';
+import { chargedNanoUsd } from '../billing/cost.ts';
+import { type Price, parsePriceVersion } from '../billing/price.ts';
+import type { Usage } from '../generation/usage.ts';
+import type { LedgerProof, NotedEntry } from '../store/ledger-port.ts';
 import { databasePath } from '../store/sql/connection.ts';
+import { proveLedger } from '../store/sql/prove-ledger.ts';
 import { parseNoted } from './argument-parsers.ts';
-import { type CliEnvironment, CliFailure } from './cli-environment.ts';
-import { makeVisible, renderJsonLine } from './output.ts';
-import { prove, renderProblem } from './prove.ts';
+import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine } from './cli-environment.ts';
 
 /** Adds `verify` to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
@@ -31,4 +33,28 @@ export function register(program: Command, environment: CliEnvironment): void {
 /** What a cut at the end would leave no trace of is found by whoever noted this elsewhere. */
 function renderLast(last: NotedEntry | null): string {
   return last === null ? '' : `Its last entry, to be noted in another place: --noted ${last.entry}:${last.hash}\n`;
+}
+
+/** Bounds the prices kept in memory; a ledger has few versions, each used by many calls. */
+const PRICES_MAX = 10_000;
+
+/** @throws CliFailure with exit code 1 where the file cannot be read. */
+export function prove(path: string, noted: NotedEntry | null = null): LedgerProof {
+  const prices = new Map<string, Price>();
+  const priceOf = (version: string) => {
+    const price = prices.get(version) ?? parsePriceVersion(version);
+    if (prices.size < PRICES_MAX) prices.set(version, price);
+    return price;
+  };
+  const recompute = (usage: Usage, version: string) => chargedNanoUsd(usage, priceOf(version), priceOf);
+  try {
+    return proveLedger(path, recompute, noted);
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+}
+
+/** The first thing that does not hold, in words. */
+export function renderProblem({ entry, message }: NonNullable<LedgerProof['problem']>): string {
+  return `The ledger does not hold: ${entry === null ? '' : `entry ${entry}: `}${message}.`;
 }

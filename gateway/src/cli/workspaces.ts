@@ -3,14 +3,17 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Json } from '../control/command.ts';
 import { viewWorkspace } from '../control/views.ts';
-import { administer } from './administer.ts';
+import { administer, withReading } from './administer.ts';
 import { type Lifted, orNull, parseDaysOr, parseListOr } from './argument-parsers.ts';
-import { addCapFlags, type CapFlags, capArguments } from './cap-flags.ts';
-import type { CliEnvironment } from './cli-environment.ts';
-import { renderJsonLine, renderTable } from './output.ts';
-import { readCapsOf } from './read-caps.ts';
-import { layeredCapsView, renderLayeredCaps } from './render-caps.ts';
-import { withReading } from './with-reading.ts';
+import {
+  addCapFlags,
+  type CapFlags,
+  capArguments,
+  layeredCapsView,
+  readCapsOf,
+  renderLayeredCaps,
+} from './cap-flags.ts';
+import { type CliEnvironment, renderJsonLine, renderTable } from './cli-environment.ts';
 
 interface Flags extends CapFlags {
   readonly account?: string;

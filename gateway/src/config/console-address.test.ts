@@ -1,7 +1,7 @@
 /** The battery of addresses that must not be reached by way of the console. */
 import { expect, test } from 'bun:test';
 import { parseBaseUrl } from './base-url.ts';
-import { checkConsoleAddress } from './console-address.ts';
+import { checkConsoleAddress } from './console-providers.ts';
 
 function isTaken(text: string, privateOrigins: readonly string[] = []): boolean {
   const address = parseBaseUrl(text);

@@ -2,13 +2,15 @@
  * Owns what becomes of the providers that were entered in the console: each a provider as the file's are, or why it cannot
  * be used, and the models that they add. What the configuration has goes before them.
  */
+
+import { parseIpAddress } from '../lib/ip-range.ts';
+import { isPublicAddress } from '../lib/public-address.ts';
 import type { Secret } from '../lib/secret.ts';
 import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
 import type { EnteredModel, StoredProvider } from '../store/provider-port.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
 import { ALL_PROTOCOLS, type Config, NO_CAPABILITIES, type UpstreamProvider } from './config.ts';
 import { type Fault, quoteText } from './config-problem.ts';
-import { checkConsoleAddress } from './console-address.ts';
 import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
 import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
 
@@ -136,4 +138,22 @@ function sayTaken(taken: readonly string[]): string {
   const shown = taken.slice(0, 5).map(quoteText).join(', ');
   const more = taken.length > 5 ? ` and ${taken.length - 5} more` : '';
   return `The configuration serves ${shown}${more} itself: calls go where it says, and not here. Give the models of this provider other names.`;
+}
+
+/** Names that no public server has: RFC 6761, RFC 6762, and what ICANN set aside for private use in 2024. */
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/;
+
+/**
+ * What keeps the address from being used; null: nothing that can be seen in it. Whoever may write to the console is not
+ * whoever may write the file: what is reached from this machine alone must stand there.
+ */
+export function checkConsoleAddress({ origin }: BaseUrl, privateOrigins: readonly string[]): Fault | null {
+  if (privateOrigins.includes(origin)) return null;
+  const { protocol, hostname } = new URL(origin);
+  const advice = `Write ${origin} under server.private_origins in the configuration file if it is meant.`;
+  if (protocol !== 'https:') return { found: quoteText(origin), expected: 'an https:// address', advice };
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const address = parseIpAddress(host);
+  const isPublic = address === null ? host.includes('.') && !LOCAL_NAME.test(host) : isPublicAddress(address);
+  return isPublic ? null : { found: quoteText(origin), expected: 'a host of the public internet', advice };
 }

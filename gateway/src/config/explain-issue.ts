@@ -1,8 +1,15 @@
 /** Owns the words for what the file's shape refuses: from a validator's issue to problems with place, finding and cure. */
 import { z } from 'zod';
-import { type ConfigProblem, type Fault, type PathStep, quoteText, renderPath } from './config-problem.ts';
+import {
+  type ConfigProblem,
+  chooseNearName,
+  type Fault,
+  type PathStep,
+  quoteText,
+  renderPath,
+} from './config-problem.ts';
 import { fileSchema } from './file-schema.ts';
-import { chooseNearName } from './near-name.ts';
+
 import type { ReadYaml, YamlTree } from './yaml-tree.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -19,7 +19,6 @@ import {
   DEFAULT_UNPRICED,
 } from './config.ts';
 import { LIMITS, type LimitName } from './limits.ts';
-import { priceSchema } from './price-schema.ts';
 import {
   addressRange,
   baseUrl,
@@ -31,6 +30,7 @@ import {
   listenHost,
   oidcId,
   plainText,
+  priceSchema,
   wholeDays,
   wholeNumber,
 } from './scalar-schema.ts';
@@ -269,3 +269,30 @@ export type FileShape = z.output<typeof fileSchema>;
 export type ProviderShape = z.output<typeof providerSchema>;
 export type ModelShape = z.output<typeof modelSchema>;
 export type TimeoutsShape = z.output<typeof timeoutsSchema>;
+
+/** A node of the schema, as far as its readers look at it. */
+export interface SchemaNode {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly SchemaNode[];
+  readonly properties?: { readonly [name: string]: SchemaNode };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: SchemaNode | false;
+  readonly items?: SchemaNode;
+  readonly [member: string]: unknown;
+}
+
+/** JSON Schema 2020-12 of the file. Wherever it wants a single value, an expression such as `${NAME}` fits as well. */
+export function renderConfigSchema(): SchemaNode {
+  const schema = z.toJSONSchema(fileSchema, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      // The converter drops what a transformed value has as its default; the page and editors want it.
+      const fallback = z.globalRegistry.get(zodSchema)?.default;
+      if (fallback !== undefined) jsonSchema.default = fallback as typeof jsonSchema.default;
+    },
+  });
+  return { title: 'Tollgate configuration', ...schema } as SchemaNode;
+}

@@ -1,6 +1,6 @@
 /** Proves that the published schema says of every member what it is, and lets a variable stand for any single value. */
 import { expect, test } from 'bun:test';
-import { renderConfigSchema, type SchemaNode } from './json-schema.ts';
+import { renderConfigSchema, type SchemaNode } from './file-schema.ts';
 import { LIMITS } from './limits.ts';
 
 /** Every node of the schema with its path. */

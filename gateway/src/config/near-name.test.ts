@@ -1,6 +1,6 @@
 /** Proves which known name is taken for a mistyped one, and when none is. */
 import { expect, test } from 'bun:test';
-import { chooseNearName } from './near-name.ts';
+import { chooseNearName } from './config-problem.ts';
 
 const NAMES = ['host', 'port', 'public_url', 'trusted_proxies', 'console'];
 

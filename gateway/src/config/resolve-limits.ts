@@ -1,7 +1,7 @@
 /** Owns the numbers of limits and time limits: the file's, else the defaults. */
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
-import type { Timeouts } from './config.ts';
+import type { Config, Timeouts } from './config.ts';
 import type { FileShape, TimeoutsShape } from './file-schema.ts';
 import { LIMITS, type LimitName, type Limits } from './limits.ts';
 
@@ -36,4 +36,20 @@ export function resolveTimeouts(shape: TimeoutsShape | undefined, outer: Timeout
     idleMs: shape?.idle ?? outer.idleMs,
     totalMs: shape?.total ?? outer.totalMs,
   };
+}
+
+/** The greatest total time limit, in milliseconds, of all providers and targets. */
+export function longestCallMs({
+  timeouts,
+  providers,
+  models,
+}: Pick<Config, 'timeouts' | 'providers' | 'models'>): number {
+  let longest = timeouts.totalMs;
+  for (const provider of providers.values()) {
+    if (provider.kind !== 'demo') longest = Math.max(longest, provider.timeouts.totalMs);
+  }
+  for (const { targets } of models?.values() ?? []) {
+    for (const target of targets) longest = Math.max(longest, target.timeouts?.totalMs ?? 0);
+  }
+  return longest;
 }

@@ -1,9 +1,23 @@
 /** Owns how the gateway is reached: the file, and before it the environment. Opens no port. */
-import { DEFAULT_CONSOLE, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_PUBLIC_STATUS, type ServerConfig } from './config.ts';
+import {
+  DEFAULT_BROKEN_ANSWERS,
+  DEFAULT_CONSOLE,
+  DEFAULT_HOLDS,
+  DEFAULT_HOST,
+  DEFAULT_LOG_BODIES,
+  DEFAULT_PORT,
+  DEFAULT_PUBLIC_STATUS,
+  DEFAULT_RETENTION_DAYS,
+  DEFAULT_UNPRICED,
+  type Defaults,
+  type OidcConfig,
+  type ServerConfig,
+} from './config.ts';
 import { type ConfigProblem, quoteText } from './config-problem.ts';
 import { environmentProblem } from './discover-providers.ts';
 import type { Environment } from './environment-text.ts';
 import type { FileShape } from './file-schema.ts';
+import type { Report } from './resolve-providers.ts';
 import { listenHost, wholeNumber } from './scalar-schema.ts';
 
 /** HOST and PORT, else the file's, else the defaults. A bad variable is added to `problems`. */
@@ -56,4 +70,46 @@ export function findUnsupported(environment: Environment): ConfigProblem[] {
         advice: `Unset ${variable}.`,
       }),
     );
+}
+
+/** Every choice, defaults filled in. */
+export function resolveDefaults(shape: FileShape['defaults']): Defaults {
+  return {
+    holds: shape?.holds ?? DEFAULT_HOLDS,
+    unpriced: shape?.unpriced ?? DEFAULT_UNPRICED,
+    brokenAnswers: shape?.broken_answers ?? DEFAULT_BROKEN_ANSWERS,
+    logBodies: shape?.log_bodies ?? DEFAULT_LOG_BODIES,
+    retentionDays: shape?.retention ?? DEFAULT_RETENTION_DAYS,
+  };
+}
+
+/** The services of the file, in its order. A problem is reported, and its service left out. */
+export function resolveOidc(shape: FileShape['server'], report: Report): readonly OidcConfig[] {
+  const services: OidcConfig[] = [];
+  for (const [index, given] of (shape?.oidc ?? []).entries()) {
+    if (services.some(({ id }) => id === given.id)) {
+      report(['server', 'oidc', index, 'id'], {
+        found: `${quoteText(given.id)} a second time`,
+        expected: 'an id of its own for each service',
+        advice: 'Give it another id.',
+      });
+      continue;
+    }
+    services.push({
+      id: given.id,
+      name: given.name,
+      issuer: given.issuer.url,
+      clientId: given.client_id,
+      clientSecret: given.client_secret,
+      allowedDomains: given.allowed_domains?.map((domain) => domain.toLowerCase()) ?? null,
+    });
+  }
+  if (services.length > 0 && shape?.public_url === undefined) {
+    report(['server', 'oidc'], {
+      found: 'services to sign in by, and no public_url',
+      expected: 'public_url beside them: the services send people back to it',
+      advice: 'Add public_url under server, and register its /app/api/sign-in/oidc/ID/callback at each service.',
+    });
+  }
+  return services;
 }

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { USD_PER_MILLION_MAX, USD_PER_THOUSAND_MAX } from '../billing/money.ts';
 import { TIER_WORD } from '../generation/tier-words.ts';
-import { TOOL_KIND } from '../generation/usage-apart.ts';
+import { TOOL_KIND } from '../generation/usage.ts';
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
 import { parseInstantMs } from '../lib/instant.ts';
@@ -189,21 +189,21 @@ const decimal = (unit: string, json: { readonly title: string; readonly maximum:
   });
 
 /** USD per million tokens, as written. */
-export const priceText = decimal('USD per million tokens', { title: 'price', maximum: USD_PER_MILLION_MAX });
+const priceText = decimal('USD per million tokens', { title: 'price', maximum: USD_PER_MILLION_MAX });
 
 /** USD per 1,000 requests, as written. */
-export const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_PER_THOUSAND_MAX });
+const feeText = decimal('USD per 1,000 requests', { title: 'fee', maximum: USD_PER_THOUSAND_MAX });
 
 /** A factor of a price, as written. */
-export const multiplierText = decimal('a factor', { title: 'factor', maximum: MULTIPLIER_MAX });
+const multiplierText = decimal('a factor', { title: 'factor', maximum: MULTIPLIER_MAX });
 
 /** A word for a tier, as a request gives it and an answer states it. */
-export const tierWord = z
+const tierWord = z
   .string()
   .regex(TIER_WORD, 'a word for a tier: 1 to 40 letters, digits, _, . and -, such as priority');
 
 /** The kind of a tool that runs upstream, as its usage counts it. */
-export const toolKind = z
+const toolKind = z
   .string()
   .regex(
     TOOL_KIND,
@@ -211,7 +211,7 @@ export const toolKind = z
   );
 
 /** A day or a moment, as written. */
-export const instant = scalar({
+const instant = scalar({
   expected: 'a day such as 2026-12-01 (its first moment in UTC), or a moment such as 2026-12-01T08:00:00Z',
   advice: 'Correct the date.',
   json: { title: 'date', type: 'string', pattern: `^\\d{4}-\\d{2}-\\d{2}(T.+)?$|${EXPRESSION_PATTERN}` },
@@ -236,3 +236,70 @@ export const domainName = scalar({
   json: { title: 'domain', type: 'string', minLength: 3 },
   parse: (text) => (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text) ? text : UNFIT),
 });
+
+const rate = (description: string) => priceText.meta({ description });
+
+const rates = {
+  input: rate('Input.'),
+  output: rate('Output.'),
+  cache_read: rate('Input read from a cache; default: as input.').optional(),
+  cache_write: rate('Input written to a cache; default: as input.').optional(),
+  cache_write_5m: rate('Written for five minutes; default: as cache_write.').optional(),
+  cache_write_1h: rate('Written for an hour; default: as cache_write_5m.').optional(),
+  reasoning: rate('Reasoning output; default: as output.').optional(),
+  audio_input: rate('Sound in the input; default: as input.').optional(),
+  audio_cache_read: rate('Sound read from a cache; default: as cache_read, else as audio_input.').optional(),
+  audio_output: rate('Sound in the output; default: as output.').optional(),
+  image_input: rate('Images in the input; default: as input.').optional(),
+  image_output: rate('Images in the output; default: as output.').optional(),
+};
+
+const modifierWords = (description: string) => z.record(tierWord, multiplierText).meta({ description }).optional();
+
+const tierSchema = z.strictObject({
+  above: wholeNumber(1).meta({
+    description: 'Tokens of input, those of caches included: a call with more is at these prices as a whole.',
+  }),
+  ...rates,
+});
+
+const pricePeriodSchema = z.strictObject({
+  ...rates,
+  tiers: z
+    .array(tierSchema)
+    .min(1)
+    .meta({ description: 'Other prices for long input, ascending; each is filled from itself as a price is.' })
+    .optional(),
+  per_1000_requests: z
+    .record(toolKind, feeText)
+    .meta({
+      description:
+        'USD per 1,000 requests of tools that run upstream, by kind as upstream counts them: `web_search: 10`. A kind without a fee is billed nothing, and the record and the log say so.',
+    })
+    .optional(),
+  modifiers: z
+    .strictObject({
+      service_tier: modifierWords('A service tier: `{ priority: 2, flex: 0.5 }`.'),
+      speed: modifierWords('A speed: `{ fast: 2 }`.'),
+      inference_geo: modifierWords('A place of inference: `{ us: 1.1 }`.'),
+    })
+    .meta({
+      description:
+        'By how much all rates per token are multiplied where the answer states such a tier. A request for a tier without one is refused where a balance or a budget pays.',
+    })
+    .optional(),
+  from: instant
+    .meta({
+      description: 'When it begins to be in force; before that, the price of the list before it, else the catalogue.',
+    })
+    .optional(),
+});
+
+/** A model's price: one, or a list of several with their beginnings. */
+export const priceSchema = z.union([choice(['free']), pricePeriodSchema, z.array(pricePeriodSchema).min(1)]).meta({
+  description:
+    'USD per million tokens, or the word `free`; or a list of such mappings, each but one with `from`. The price in force when a call arrives counts. Default: the catalogue.',
+});
+
+export type PriceShape = z.output<typeof priceSchema>;
+export type PricePeriodShape = z.output<typeof pricePeriodSchema>;

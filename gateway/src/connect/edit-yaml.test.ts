@@ -1,6 +1,6 @@
 /** Checks that setting a line of YAML changes that line and no other. */
 import { describe, expect, test } from 'bun:test';
-import { setYamlItem, setYamlText } from './edit-yaml.ts';
+import { setYamlItem, setYamlText } from './tools.ts';
 
 describe('a text', () => {
   const file = '# mine\nmodel: sonnet # good\ndark-mode: true\nread:\n  - CONVENTIONS.md\n';

@@ -1,6 +1,11 @@
 /** Owns the routes by which whoever runs the installation keeps its accounts: who pays how, and money that comes in or is put right. */
-import { readAccount, showAccount } from './account-view.ts';
+
+import { NO_LAYERED_CAPS } from '../control/keep-and-bind.ts';
+import { viewAccount } from '../control/views.ts';
+import type { AccountBalance } from '../store/ledger-port.ts';
+import type { StoredAccount } from '../store/policy-port.ts';
 import { ConsoleFailure } from './console-failure.ts';
+import { CONSOLE_ROUTES, type Reply } from './contract.ts';
 import { findAccount } from './find-subject.ts';
 import type { Handlers } from './handlers.ts';
 import type { PolicyParts } from './policy-parts.ts';
@@ -52,4 +57,20 @@ export function accountHandlers(
       return readAccount(parts, account);
     },
   };
+}
+
+type ShownAccount = Reply<'GET /accounts'>['accounts'][number];
+
+/** As the command line shows it, without its caps, which have a page of their own. */
+function showAccount(account: StoredAccount, balance: AccountBalance | null): ShownAccount {
+  return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, NO_LAYERED_CAPS));
+}
+
+export async function readAccount(
+  { gate, ledger }: Pick<PolicyParts, 'gate' | 'ledger'>,
+  id: string,
+): Promise<ShownAccount> {
+  const account = gate.directory.accounts.get(id);
+  if (account === undefined) throw new Error(`the account ${id} is gone`);
+  return showAccount(account, (await ledger.readBalances()).find((balance) => balance.account === id) ?? null);
 }

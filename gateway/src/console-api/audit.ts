@@ -3,8 +3,8 @@ import type { AuditEntry, AuditFilter } from '../store/audit-port.ts';
 import type { Tenancy } from './actor.ts';
 import { csvLine } from './csv.ts';
 import { readCursor, readRange, renderCursor } from './cursor.ts';
-import { showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
+import { showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
 
 const PAGE_ENTRIES = 100;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseUsd } from '../billing/money.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import { renderStatement } from './render-statement.ts';
+import { renderStatement } from './billing.ts';
 import { keepCall, openPolicyRig, type PolicyRig, person } from './testing/policy-rig.ts';
 
 const newFolder = temporaryFolders();

@@ -4,7 +4,7 @@ import { chargedNanoUsd, costNanoUsd } from '../billing/cost.ts';
 import { parsePriceVersion } from '../billing/price.ts';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import type { CallEntry } from '../store/usage-port.ts';
-import { callCost } from './call-cost.ts';
+import { callCost } from './logs.ts';
 
 const USAGE = { input: 200_001, cache_read: 500, cache_write_5m: 7, cache_write_1h: 3, output: 90, reasoning: 30 };
 const entry = (kind: CallEntry['kind'], amount: bigint): CallEntry => ({

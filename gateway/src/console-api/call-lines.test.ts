@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import type { LogQuestion } from '../store/usage-port.ts';
 import { EVERY_CALL } from './call-condition.ts';
-import { callLines } from './call-lines.ts';
+import { callLines } from './logs.ts';
 
 test('pages are asked for until there is none more, short and empty ones too', async () => {
   const pages = [1_000, 0, ...Array.from({ length: 120 }, () => 1_000), 7];

@@ -2,9 +2,14 @@
  * Owns the way of a request to its route below `/app/api`: who asks, whether he may, what he gave, what he is answered.
  * Serves the routes of the contract's table and nothing else. Knows no single route.
  */
+
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { Hono } from 'hono';
 import type { z } from 'zod';
-import { BODY_TIME_LIMITS, type BodyTimeLimits } from '../gateway/arriving-body.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../gateway/arriving-body.ts';
+import { acceptsEncoding } from '../lib/accepts-encoding.ts';
 import type { Arrival } from '../people/auth-cookies.ts';
 import { PeopleFailure } from '../people/people-failure.ts';
 import { isOfWholeAccount } from '../people/roles.ts';
@@ -15,9 +20,6 @@ import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from './contract.ts';
 import { csvResponse } from './csv.ts';
 import { requireWholeAccount } from './find-subject.ts';
 import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
-import { jsonReply } from './json-reply.ts';
-import { type BodyArrival, readJsonBody } from './read-json-body.ts';
-import { checkSameOrigin } from './same-origin.ts';
 
 export interface ConsoleApiParts {
   readonly handlers: Handlers;
@@ -209,4 +211,93 @@ function memberFaults({ issues }: z.ZodError): readonly MemberFault[] {
 function withHeaders(response: Response, outgoing: Headers = new Headers(HEADERS)): Response {
   for (const [name, value] of outgoing) response.headers.append(name, value);
   return response;
+}
+
+/** Smaller answers travel in one packet as they are. */
+const PACKED_FROM_BYTES = 1_024;
+
+/** Packs on a thread of its own, so that no call waits for it. */
+const pack = promisify(gzip);
+
+export async function jsonReply(result: unknown, request: Request, headers: Headers): Promise<Response> {
+  if (request.method !== 'GET') return Response.json(result, { headers });
+  headers.append('vary', 'accept-encoding');
+  const plain = Response.json(result, { headers });
+  if (!acceptsEncoding(request.headers.get('accept-encoding'), 'gzip')) return plain;
+  const bytes = await plain.arrayBuffer();
+  if (bytes.byteLength < PACKED_FROM_BYTES) return new Response(bytes, { headers: plain.headers });
+  const packedHeaders = new Headers(plain.headers);
+  packedHeaders.set('content-encoding', 'gzip');
+  return new Response(await pack(bytes), { headers: packedHeaders });
+}
+
+const READS = new Set(['GET', 'HEAD']);
+
+/**
+ * Throws `cross_site` where a request that changes something does not come from a page of this server. A browser sends
+ * `sec-fetch-site` with every request; an old one `origin` at least. `publicUrl`: what people reach the gateway at, behind a
+ * proxy that speaks to it under another name.
+ */
+export function checkSameOrigin(request: Request, publicUrl: string | null): void {
+  if (READS.has(request.method)) return;
+  const site = request.headers.get('sec-fetch-site');
+  const origin = request.headers.get('origin');
+  const isOwn = site === 'same-origin' || (site === null && origin !== null);
+  const host = origin === null ? null : hostOf(origin);
+  if (isOwn && (origin === null || host === request.headers.get('host') || isAt(origin, publicUrl))) return;
+  throw new ConsoleFailure('cross_site', 'this request did not come from a page of this console; open the page anew');
+}
+
+function hostOf(origin: string): string | null {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return null;
+  }
+}
+
+function isAt(origin: string, publicUrl: string | null): boolean {
+  return publicUrl !== null && origin === new URL(publicUrl).origin;
+}
+
+/** How long the body may take, and who sends it. */
+interface BodyArrival {
+  readonly limits: BodyTimeLimits;
+  readonly address: string | null;
+}
+
+/** The parsed body. Throws `not_json`, `too_large`, `body_timeout`, `over_capacity` or `invalid`. */
+async function readJsonBody(request: Request, bytesMax: number, arrival: BodyArrival): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    throw new ConsoleFailure(
+      'not_json',
+      `found the content type ${JSON.stringify(type.slice(0, 100))}, expected application/json`,
+    );
+  }
+  const text = await readText(request, bytesMax, arrival);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConsoleFailure('invalid', 'the body is no valid JSON', { cause });
+  }
+}
+
+async function readText({ body }: Request, bytesMax: number, { limits, address }: BodyArrival): Promise<string> {
+  if (body === null) return '';
+  try {
+    const bytes = await new ArrivingBody(limits, () => address).gather(body, (byteCount) => {
+      if (byteCount <= bytesMax) return;
+      throw new ConsoleFailure('too_large', `the body is larger than ${bytesMax} bytes`, { closeConnection: true });
+    });
+    return bytes.toString('utf8');
+  } catch (fault) {
+    if (!(fault instanceof CallFailure)) throw fault;
+    const kind = fault.kind === 'body_timeout' ? 'body_timeout' : 'over_capacity';
+    const { retryAfterSeconds } = fault.details;
+    throw new ConsoleFailure(kind, fault.message, {
+      closeConnection: true,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    });
+  }
 }

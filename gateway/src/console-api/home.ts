@@ -5,9 +5,9 @@ import type { Tenancy } from './actor.ts';
 import { EVERY_CALL } from './call-condition.ts';
 import type { Reply } from './contract.ts';
 import type { Handlers } from './handlers.ts';
-import { orRefuse } from './read-refusal.ts';
 import { tenantOf } from './usage.ts';
-import { PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+import { orRefuse, PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+
 import { cutRange } from './usage-range.ts';
 import { renderGlance } from './usage-view.ts';
 

@@ -1,6 +1,6 @@
 /** Owns who asks the console API: the person of a session's cookie, else the key of `authorization`, else nobody. */
-import { authenticate } from '../identity/authenticate.ts';
-import { mayComeFrom } from '../identity/authorize.ts';
+import { authenticate, mayComeFrom } from '../identity/authorize.ts';
+
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Arrival } from '../people/auth-cookies.ts';
 import type { Sessions } from '../people/sessions.ts';

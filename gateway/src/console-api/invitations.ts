@@ -3,7 +3,7 @@ import { addressSubject } from '../people/attempts.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { Handlers } from './handlers.ts';
 import type { PeopleParts } from './people-parts.ts';
-import { viewNewSession } from './session.ts';
+import { viewNewSession } from './sign-in.ts';
 
 const NOTHING = { valid: false, account: null, role: null, email: null, invited_by: null } as const;
 
@@ -41,6 +41,27 @@ export function invitationHandlers(
       attempt.succeed([]);
       await signIn.asNew(arrival, person, outgoing);
       return viewNewSession(parts, call);
+    },
+  };
+}
+
+export function resetHandlers({
+  resets,
+  attempts,
+}: PeopleParts): Handlers<'GET /resets/{token}' | 'POST /resets/{token}'> {
+  return {
+    'GET /resets/{token}': async ({ path, address }) => {
+      const attempt = attempts.begin([addressSubject(address)]);
+      const found = await resets.look(path.token);
+      if (found === null) return { valid: false, email: null, expires_at: null };
+      attempt.succeed([]);
+      return { valid: true, email: found.email, expires_at: new Date(found.expiresAtMs).toISOString() };
+    },
+    'POST /resets/{token}': async ({ path, body, address }) => {
+      const attempt = attempts.begin([addressSubject(address)]);
+      await resets.reset(path.token, body.password, address);
+      attempt.succeed([]);
+      return {};
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Shows which answers are packed, and that they say the same. */
 import { expect, test } from 'bun:test';
 import { gunzipSync } from 'node:zlib';
-import { jsonReply } from './json-reply.ts';
+import { jsonReply } from './console-api.ts';
 
 const LARGE = { rows: Array.from({ length: 200 }, (_, at) => ({ at, cost: '$0.00', name: 'söme' })) };
 

@@ -1,18 +1,19 @@
 /** Owns the routes about what a key did and may do: its own page, and whether it may call a model. Changes nothing. */
-
 import { explainCall } from '../gateway/explain-call.ts';
 import { mayUseModel } from '../identity/authorize.ts';
 import { compileModelPatterns } from '../identity/model-patterns.ts';
-import type { StoredKey } from '../store/ports.ts';
+import type { CallRecord, StoredKey } from '../store/ports.ts';
+import type { CallOutcome, LogPage, UsageReader } from '../store/usage-port.ts';
+import { EVERY_CALL } from './call-condition.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import { dateIn, dayBounds } from './day-bounds.ts';
-import { readFailedCalls } from './failed-calls.ts';
 import { findKey, findWorkspace, personBehind } from './find-subject.ts';
-import { readBudgetStates, readGauges, showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
-import { showKey } from './key-view.ts';
+import { showKey } from './keys.ts';
+import { readBudgetStates, readGauges, showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
-import { readSpans } from './usage-spans.ts';
+import { orRefuse, PAGE_MS_MAX } from './usage-parts.ts';
+import { readSpans } from './usage-range.ts';
 import { renderSums } from './usage-view.ts';
 
 const HOUR_MS = 3_600_000;
@@ -138,4 +139,53 @@ async function readChanges({ audit }: PolicyParts, { accountId, workspaceId, id 
     limit: AUDIT_MAX,
   });
   return entries.map(({ atMs, by, act }) => ({ at: showTime(atMs), actor: by.actor.name, act }));
+}
+
+interface FailedQuestion {
+  readonly key: StoredKey;
+  /** Unix ms of arrival; the end is no longer part of it. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly limit: number;
+}
+
+/** The newest first. */
+async function readFailedCalls(
+  usage: Pick<UsageReader, 'readLogs'>,
+  question: FailedQuestion,
+): Promise<readonly CallRecord[]> {
+  const found = await Promise.all([
+    readOutcome(usage, question, 'client_error'),
+    readOutcome(usage, question, 'server_error'),
+  ]);
+  const sorted = found.flat().sort((one, other) => (one.request_id > other.request_id ? -1 : 1));
+  return sorted.slice(0, question.limit);
+}
+
+async function readOutcome(
+  usage: Pick<UsageReader, 'readLogs'>,
+  { key, fromMs, toMs, limit }: FailedQuestion,
+  outcome: CallOutcome,
+): Promise<CallRecord[]> {
+  const found: CallRecord[] = [];
+  // A page may be short and not the last.
+  for (let beforeId: string | null = null; ; ) {
+    const page: LogPage = await orRefuse(
+      usage.readLogs({
+        tenant: { account: key.accountId, workspaces: null },
+        condition: { ...EVERY_CALL, keys: [key.id] },
+        outcome,
+        fromMs,
+        toMs,
+        idPrefix: null,
+        beforeId,
+        limit: limit - found.length,
+        withHistogram: false,
+        timeMsMax: PAGE_MS_MAX,
+      }),
+    );
+    found.push(...page.calls);
+    if (page.next === null || found.length === limit) return found;
+    beforeId = page.next;
+  }
 }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { authenticate } from '../identity/authenticate.ts';
+import { authenticate } from '../identity/authorize.ts';
 import { noteUse } from '../identity/key-use.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import type { Actor } from './actor.ts';

@@ -1,17 +1,19 @@
 /** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
-import type { UsageReader } from '../store/usage-port.ts';
+
+import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../billing/price.ts';
+import { renderCallRecord } from '../billing/render-call-record.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsagePart } from '../generation/usage.ts';
+import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../store/usage-port.ts';
 import type { Tenancy } from './actor.ts';
 import { asksMember, conditionOf } from './call-condition.ts';
 import type { ContentOf } from './call-content.ts';
-import { callCost } from './call-cost.ts';
-import { callLines } from './call-lines.ts';
 import { ConsoleFailure } from './console-failure.ts';
-import type { ReadQuery } from './contract.ts';
+import type { ReadQuery, Reply } from './contract.ts';
+import { csvLine } from './csv.ts';
 import type { Handlers } from './handlers.ts';
-import { orRefuse } from './read-refusal.ts';
 import { explainCallFailure, showCall } from './show-reason.ts';
 import { tenantOf } from './usage.ts';
-import { PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+import { orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
 import { parseRange } from './usage-range.ts';
 
 type LogRoute =
@@ -162,4 +164,137 @@ function parseAfter(after: string): number {
   throw new ConsoleFailure('invalid', `after: found ${JSON.stringify(after.slice(0, 32))}, expected what newest said`, {
     member: 'after',
   });
+}
+
+type CallCost = Reply<'GET /accounts/{account}/logs/{request}'>['cost'];
+type CostLine = NonNullable<CallCost>['lines'][number];
+
+const PPM = 1_000_000n;
+const PICO_PER_NANO = 1_000n;
+
+/** Null: the call has no price. Lines are exact pico-USD; their sum is rounded once, half up, to what was settled and absorbed. */
+export function callCost({ call, entries }: CallDetail): CallCost {
+  if (call.cost_nano_usd === null) return null;
+  const sum = (...kinds: readonly CallEntry['kind'][]) =>
+    entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, { amount }) => total + amount, 0n);
+  return {
+    lines: linesOf(call),
+    held_nano_usd: sum('hold', 'extend').toString(),
+    settled_nano_usd: sum('post').toString(),
+    absorbed_nano_usd: sum('absorb').toString(),
+  };
+}
+
+/** None where nothing was charged by tokens: a call whose usage is void, one answered from a cache, one without a price then. */
+function linesOf({ price_version, usage_source, usage }: CallDetail['call']): CostLine[] {
+  if (price_version === null || usage_source === 'void' || usage_source === 'cache') return [];
+  const price = readPriceVersion(price_version);
+  if (price === null) return [];
+  const parts = usage.apart?.parts ?? [usage];
+  const lines: CostLine[] = [];
+  for (const part of parts) {
+    const version = 'price_version' in part ? part.price_version : undefined;
+    const own = version === undefined ? price : readPriceVersion(version);
+    if (own !== null) addTokens(lines, part, own);
+  }
+  for (const [tool, requests] of Object.entries(usage.apart?.server_tools ?? {})) {
+    addLine(lines, { kind: tool, unit: 'request', count: requests }, (price.fees?.get(tool) ?? 0n) * PICO_PER_NANO);
+  }
+  if (price.markUpPpm === 0n) return lines;
+  const whole = lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n);
+  const markUp = (whole * price.markUpPpm) / PPM;
+  return [...lines, { kind: 'mark_up', unit: null, count: 0, pico_usd_each: '0', cost_pico_usd: markUp.toString() }];
+}
+
+/** The tokens of a call, or of one of the runs of models that it took, by kind. */
+function addTokens(lines: CostLine[], usage: Usage | UsagePart, price: Price): void {
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = usage;
+  const rates = chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
+  const counts: Record<string, number> = {
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output: output - reasoning,
+    reasoning,
+  };
+  const apart = 'apart' in usage ? usage.apart : undefined;
+  for (const counter of MEDIA_COUNTERS) {
+    const count = apart?.[counter] ?? 0;
+    counts[counter] = count;
+    counts[MEDIA_PARTS[counter]] = (counts[MEDIA_PARTS[counter]] ?? 0) - count;
+  }
+  for (const kind of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) {
+    addLine(lines, { kind, unit: 'token', count: counts[kind] ?? 0 }, rates[kind]);
+  }
+}
+
+/** What is of one kind at one price is one line. */
+function addLine(
+  lines: CostLine[],
+  { kind, unit, count }: Pick<CostLine, 'kind' | 'unit' | 'count'>,
+  picoUsd: bigint,
+): void {
+  if (count === 0) return;
+  const pico_usd_each = picoUsd.toString();
+  const at = lines.findIndex(
+    (line) => line.kind === kind && line.unit === unit && line.pico_usd_each === pico_usd_each,
+  );
+  const all = count + (lines[at]?.count ?? 0);
+  const line = { kind, unit, count: all, pico_usd_each, cost_pico_usd: (BigInt(all) * picoUsd).toString() };
+  if (at === -1) lines.push(line);
+  else lines[at] = line;
+}
+
+const COLUMNS = [
+  'request_id',
+  'at',
+  'account',
+  'workspace',
+  'key_id',
+  'key_name',
+  'end_user',
+  'session',
+  'protocol',
+  'model',
+  'served_model',
+  'provider',
+  'stream',
+  'status',
+  'error',
+  'finish_reason',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'usage_source',
+  'price_version',
+  'cost_nano_usd',
+  'ttfb_ms',
+  'duration_ms',
+  'reason',
+] as const;
+const PAGE_CALLS = 1_000;
+
+/** The head, then the newest first. What is being read holds no more than a page; a reading that fails ends the file in a fault. */
+export async function* callLines(
+  usage: Pick<UsageReader, 'readLogs'>,
+  question: Omit<LogQuestion, 'beforeId' | 'limit' | 'withHistogram'>,
+): AsyncGenerator<string> {
+  yield csvLine([...COLUMNS]);
+  for (let beforeId: string | null = null; ; ) {
+    const asked: LogQuestion = { ...question, beforeId, limit: PAGE_CALLS, withHistogram: false };
+    const page: LogPage = await orRefuse(usage.readLogs(asked));
+    yield page.calls.map(renderLine).join('');
+    if (page.next === null) return;
+    beforeId = page.next;
+  }
+}
+
+function renderLine(call: LogPage['calls'][number]): string {
+  const { usage, reason, ...rest } = renderCallRecord(call);
+  const cells = { ...rest, ...usage, reason: reason?.kind ?? null };
+  return csvLine(COLUMNS.map((column) => cells[column]));
 }

@@ -1,6 +1,6 @@
 /** Checks who may make whom what: invitations, roles, the last owner, and that what ends with a membership ends at once. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { authenticate } from '../identity/authenticate.ts';
+import { authenticate } from '../identity/authorize.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';
 

@@ -1,12 +1,14 @@
 /** Owns the list of handlers that stand on the same parts: keys, limits, workspaces, money, audit, settings. */
-import { accountHandlers } from './accounts.ts';
+import { accountHandlers, readAccount } from './accounts.ts';
 import { auditHandlers } from './audit.ts';
 import { billingHandlers } from './billing.ts';
+import { findAccount } from './find-subject.ts';
+import type { Handlers } from './handlers.ts';
 import { keyDetailHandlers } from './key-details.ts';
 import { keyHandlers } from './keys.ts';
 import { limitHandlers } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
-import { settingsHandlers } from './settings.ts';
+import { runCommand } from './run-command.ts';
 import { workspaceHandlers } from './workspaces.ts';
 
 export function policyHandlers(parts: PolicyParts) {
@@ -19,5 +21,24 @@ export function policyHandlers(parts: PolicyParts) {
     ...billingHandlers(parts),
     ...auditHandlers(parts),
     ...settingsHandlers(parts),
+  };
+}
+
+function settingsHandlers(
+  parts: PolicyParts,
+): Handlers<'GET /accounts/{account}/settings' | 'PATCH /accounts/{account}/settings'> {
+  return {
+    'GET /accounts/{account}/settings': async ({ tenancy }) => {
+      const { id } = findAccount(parts, tenancy);
+      return {
+        account: await readAccount(parts, id),
+        facts: tenancy.may('house.read') ? [...parts.readFacts()] : [],
+      };
+    },
+    'PATCH /accounts/{account}/settings': async (call) => {
+      const { id } = findAccount(parts, call.tenancy);
+      await runCommand(parts.control, call, 'accounts.set', { id, ...call.body });
+      return {};
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** Owns what the routes about keys, limits, workspaces, money and the audit trail work on. Holds no logic. */
 import type { Control } from '../control/control.ts';
 import type { Gate } from '../gateway/gate.ts';
-import type { PersonNames } from '../people/person-names.ts';
+import type { PersonNames } from '../people/members.ts';
 import type { AuditTrail } from '../store/audit-port.ts';
 import type { BudgetSpends } from '../store/budget-spends-port.ts';
 import type { Ledger } from '../store/ledger-port.ts';

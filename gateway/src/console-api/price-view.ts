@@ -1,11 +1,11 @@
 /** Owns how the console shows a model's prices, and where each comes from. */
 import type { z } from 'zod';
-import type { Fees } from '../billing/fees.ts';
 import { formatUsdPerMillion, formatUsdPerThousand } from '../billing/money.ts';
-import type { Price, PriceTier } from '../billing/price.ts';
+import { type Fees, PRICE_MEMBERS, type Price, type PriceTier, type Rates } from '../billing/price.ts';
+
 import type { PriceBook, PricePeriod } from '../billing/price-book.ts';
-import { PRICE_MEMBERS, type Rates } from '../billing/rates.ts';
-import { MEDIA_COUNTERS, MEDIA_PARTS } from '../generation/usage-apart.ts';
+
+import { MEDIA_COUNTERS, MEDIA_PARTS } from '../generation/usage.ts';
 import type { priceView } from './contract/models.ts';
 
 export type PriceView = z.output<typeof priceView>;

@@ -1,12 +1,12 @@
 /** Owns setting a model's price from a moment on: what is refused, what is kept, what is answered. */
 import { PriceError } from '../billing/money.ts';
-import { priceAt } from '../billing/price-book.ts';
-import { parseSetPrice } from '../billing/set-price.ts';
+import type { Price, Rates } from '../billing/price.ts';
+import { parseSetPrice, priceAt } from '../billing/price-book.ts';
+import { MEDIA_PARTS } from '../generation/usage.ts';
 import type { StoredRates } from '../store/provider-port.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { ReadBody, Reply } from './contract.ts';
 import type { ConsoleCall } from './handlers.ts';
-import { leftOut, OPTIONAL_RATES } from './left-out.ts';
 import { type ModelDesk, nameActor } from './model-desk.ts';
 import { renderPeriod } from './price-view.ts';
 
@@ -101,4 +101,31 @@ function parse(price: { readonly rates: StoredRates | null; readonly fromMs: num
     if (!(fault instanceof PriceError)) throw fault;
     throw new ConsoleFailure('invalid', fault.message, { member: fault.member });
   }
+}
+
+/** Each rate that need not be given, and as what it costs then. */
+const COSTS_AS = {
+  cache_read: 'input',
+  cache_write_5m: 'input',
+  cache_write_1h: 'cache_write_5m',
+  reasoning: 'output',
+  ...MEDIA_PARTS,
+} as const satisfies { readonly [Rate in keyof Rates]?: keyof Rates };
+
+/** Those rates, in the order in which a price is written. */
+const OPTIONAL_RATES = Object.keys(COSTS_AS) as readonly (keyof typeof COSTS_AS)[];
+
+/**
+ * Members by their path, `per_1000_requests.web_search`: rates that were apart, tiers by their bound, fees. None where the
+ * price before is unknown, or one of the two is free of everything.
+ */
+function leftOut(before: Price | null, rates: StoredRates | null): string[] {
+  if (before === null || rates === null) return [];
+  const { per_1000_requests: fees = {}, tiers = [] } = rates;
+  const given = new Set(tiers.map(({ above }) => above));
+  return [
+    ...OPTIONAL_RATES.filter((rate) => rates[rate] === undefined && before[rate] !== before[COSTS_AS[rate]]),
+    ...before.tiers.flatMap(({ inputTokensAbove: above }) => (given.has(above) ? [] : [`tiers.${above}`])),
+    ...[...(before.fees ?? [])].flatMap(([kind]) => (Object.hasOwn(fees, kind) ? [] : [`per_1000_requests.${kind}`])),
+  ];
 }

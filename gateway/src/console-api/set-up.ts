@@ -2,7 +2,7 @@
 import { addressSubject } from '../people/attempts.ts';
 import type { Handlers } from './handlers.ts';
 import type { PeopleParts } from './people-parts.ts';
-import { viewNewSession } from './session.ts';
+import { viewNewSession } from './sign-in.ts';
 
 export function setUpHandlers(parts: PeopleParts): Handlers<'GET /setup/{token}' | 'POST /setup'> {
   const { setUp, attempts, describeGateway, checkWorkspace, makeWorkspace, signIn } = parts;

@@ -1,13 +1,12 @@
 /** Owns the route that tells anyone how the service is, and what became of one call. Knows no provider's numbers, only its state. */
 import type { Gate } from '../gateway/gate.ts';
-import { HEALTH_RULE } from '../gateway/provider-health.ts';
+import { HEALTH_RULE, type HealthView } from '../gateway/provider-health.ts';
 import type { CallReader, CallRecord } from '../store/ports.ts';
 import { type Actor, tenancyOf } from './actor.ts';
 import { type AddressRate, createAddressRate } from './address-rate.ts';
 import type { Reply } from './contract.ts';
 import type { Handlers } from './handlers.ts';
 import type { ModelDesk } from './model-desk.ts';
-import { listProviderStates } from './provider-states.ts';
 
 type Status = Reply<'GET /status'>;
 
@@ -79,4 +78,18 @@ function maySee(actor: Actor, { account, workspace }: CallRecord): boolean {
   const tenancy = tenancyOf(actor, account);
   if (tenancy === null || !tenancy.may('logs.read')) return false;
   return tenancy.workspaces === null || tenancy.workspaces.includes(workspace);
+}
+
+interface ProviderState extends Pick<HealthView, 'state' | 'calls' | 'errors'> {
+  readonly name: string;
+}
+
+/** The configuration's providers first, then the console's. */
+function listProviderStates({ running, health }: Pick<ModelDesk, 'running' | 'health'>): ProviderState[] {
+  const { settings, added } = running();
+  const entered = added.flatMap(({ provider }) => provider?.name ?? []);
+  return [...settings.config.providers.keys(), ...entered].map((name) => {
+    const { state, calls, errors } = health.read(name);
+    return { name, state, calls, errors };
+  });
 }

@@ -1,6 +1,7 @@
 /** Owns what the pages about usage and calls stand on, beside the reader: names, zones, money. Each is asked for as it is now. */
 import type { ProviderHealth } from '../gateway/provider-health.ts';
-import type { UsageReader } from '../store/usage-port.ts';
+import { type UsageReader, UsageRefusal } from '../store/usage-port.ts';
+import { ConsoleFailure } from './console-failure.ts';
 
 export interface AskedIds {
   readonly key?: string | undefined;
@@ -54,3 +55,14 @@ export interface UsageParts {
 
 /** What a page may take to be read: far more than it does, for after a start nothing of 90 days may be in memory yet. */
 export const PAGE_MS_MAX = 3_000;
+
+/** Resolves as the reading does. @throws ConsoleFailure for a refusal of the reader; other faults as they are. */
+export async function orRefuse<Answer>(reading: Promise<Answer>): Promise<Answer> {
+  try {
+    return await reading;
+  } catch (fault) {
+    if (!(fault instanceof UsageRefusal)) throw fault;
+    if (fault.kind === 'too_wide') throw new ConsoleFailure('invalid', fault.message, { member: 'from', cause: fault });
+    throw new ConsoleFailure('store_away', fault.message, { retryAfterSeconds: 5, cause: fault });
+  }
+}

@@ -4,7 +4,7 @@ import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import type { Reply } from './contract.ts';
 import { dayBounds } from './day-bounds.ts';
 import { NOW_MS, openUsageRig } from './testing/usage-rig.ts';
-import { readSpans } from './usage-spans.ts';
+import { readSpans } from './usage-range.ts';
 import { renderAmounts } from './usage-view.ts';
 
 const newFolder = temporaryFolders();

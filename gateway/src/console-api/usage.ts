@@ -8,9 +8,9 @@ import { ConsoleFailure } from './console-failure.ts';
 import type { ReadQuery, Reply } from './contract.ts';
 import { csvLine } from './csv.ts';
 import type { Handlers } from './handlers.ts';
-import { orRefuse } from './read-refusal.ts';
 import { METRICS } from './usage-metrics.ts';
-import { type AccountBudget, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+
 import { cutRange, parseRange } from './usage-range.ts';
 import { labelOf, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
 

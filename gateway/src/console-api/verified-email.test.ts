@@ -1,6 +1,6 @@
 /** Checks what a verified address is for: joining other accounts, and which user of an address a password signs in. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { authenticate } from '../identity/authenticate.ts';
+import { authenticate } from '../identity/authorize.ts';
 import { emailColumns } from '../people/email-address.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { type Browser, openPeopleRig, type PeopleRig, setUpOwner } from './testing/people-rig.ts';

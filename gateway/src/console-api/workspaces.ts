@@ -6,12 +6,12 @@ import { capsArguments } from './caps-of-body.ts';
 import { ConsoleFailure } from './console-failure.ts';
 import type { Reply } from './contract.ts';
 import { findAccount, findWorkspace, seesWorkspace } from './find-subject.ts';
-import { showTime } from './gauges.ts';
 import type { Handlers } from './handlers.ts';
 import { showLayers } from './limit-layers.ts';
+import { showTime } from './limits.ts';
 import type { PolicyParts } from './policy-parts.ts';
 import { runCommand } from './run-command.ts';
-import { readSpans } from './usage-spans.ts';
+import { readSpans } from './usage-range.ts';
 
 type ShownWorkspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
 

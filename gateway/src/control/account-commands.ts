@@ -6,14 +6,34 @@ import { formatNanoUsd } from '../billing/money.ts';
 import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
 import type { Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
-import { accountMode, accountName, givenId, holdMode, newId, timeZone } from './arguments.ts';
-import { auditChange, type ShownMembers } from './audit-entry.ts';
-import { capArguments } from './caps-arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
-import { findAccount } from './find.ts';
-import { keepAndBind } from './keep-and-bind.ts';
-import { markUpPercent } from './money-arguments.ts';
-import { chooseRuleChange, type LayeredCaps, layeredCapsOf, NO_LAYERED_CAPS } from './rule-change.ts';
+import {
+  accountMode,
+  accountName,
+  capArguments,
+  givenId,
+  holdMode,
+  markUpPercent,
+  newId,
+  timeZone,
+} from './arguments.ts';
+import {
+  CommandFailure,
+  type CommandRun,
+  type ControlCommand,
+  type ControlContext,
+  defineCommand,
+  findAccount,
+} from './command.ts';
+import {
+  auditChange,
+  chooseRuleChange,
+  keepAndBind,
+  type LayeredCaps,
+  layeredCapsOf,
+  NO_LAYERED_CAPS,
+  type ShownMembers,
+} from './keep-and-bind.ts';
+
 import { viewAccount } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits, ledger }) => {

@@ -1,8 +1,57 @@
 /** Owns the shapes that commands' arguments share, and what is said of an argument that does not fit. */
 import { z } from 'zod';
+import { PriceError, parseUsd } from '../billing/money.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
+import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/limits-port.ts';
 import { BODY_POLICIES, HOLD_MODES } from '../store/ports.ts';
+import { CommandFailure } from './command.ts';
+
+/** One per cent in parts of a million. */
+const PPM_PER_PERCENT_DECIMALS = 4;
+const MARK_UP_PPM_MIN = -1_000_000;
+const MARK_UP_PPM_MAX = 100_000_000;
+const PERCENT = /^(-?)([0-9]{1,6})(?:\.([0-9]{1,4}))?$/;
+
+/** A decimal text of USD, 0 or more, as integer nano-USD. A number would have lost digits before it came here. */
+const usdAmount = z.string().transform((text, context) => readUsd(text, context));
+
+/** As `usdAmount`, and more than nothing. */
+export const usdMoved = z.string().transform((text, context) => refuseNothing(readUsd(text, context), context));
+
+/** As `usdMoved`; a minus sign in front takes away. */
+export const usdCorrection = z.string().transform((text, context) => {
+  const size = refuseNothing(readUsd(text.replace(/^-/, ''), context), context);
+  return text.startsWith('-') ? -size : size;
+});
+
+/** A decimal text of per cent, such as `12.5` or `-10`, as integer parts of a million. */
+export const markUpPercent = z.string().transform((text, context) => {
+  const [, sign, whole, fraction = ''] = PERCENT.exec(text) ?? [];
+  const size = Number(`${whole ?? ''}${fraction.padEnd(PPM_PER_PERCENT_DECIMALS, '0')}`);
+  const ppm = sign === '-' && size > 0 ? -size : size;
+  if (whole !== undefined && ppm >= MARK_UP_PPM_MIN && ppm <= MARK_UP_PPM_MAX) return ppm;
+  context.addIssue({
+    code: 'custom',
+    message: `found ${JSON.stringify(text.slice(0, 60))}, expected per cent from -100 to 10000 with at most 4 decimal places, such as 12.5`,
+  });
+  return z.NEVER;
+});
+
+function readUsd(text: string, context: z.core.$RefinementCtx<string>): bigint {
+  try {
+    return parseUsd(text, 'usd');
+  } catch (fault) {
+    if (!(fault instanceof PriceError)) throw fault;
+    context.addIssue({ code: 'custom', message: `found ${fault.found}, expected ${fault.expected}` });
+    return z.NEVER;
+  }
+}
+
+function refuseNothing(amount: bigint, context: z.core.$RefinementCtx<string>): bigint {
+  if (amount === 0n) context.addIssue({ code: 'custom', message: 'found no money at all, expected more than 0 USD' });
+  return amount;
+}
 
 const LIST_MAX = 1_000;
 const PATTERN_LENGTH_MAX = 256;
@@ -147,4 +196,66 @@ function findTimeZone(text: string): string | null {
 function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(value);
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+const PER_MINUTE_MAX = 1_000_000_000;
+const CONCURRENCY_MAX = 1_000_000;
+
+const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
+
+/** A whole number from 1, or null for no cap. */
+function cap(max: number) {
+  const expected = `expected a whole number from 1 to ${max}, or none`;
+  return z.int({ error: expected }).min(1, { error: expected }).max(max, { error: expected }).nullable().optional();
+}
+
+/** The arguments of every command that sets caps: what is absent stays, null takes a cap away. */
+export const capArguments = {
+  rpm: cap(PER_MINUTE_MAX),
+  tpm: cap(PER_MINUTE_MAX),
+  concurrency: cap(CONCURRENCY_MAX),
+  budget_usd: usdAmount.nullable().optional(),
+  budget_window: z.enum(BUDGET_WINDOWS, { error: `expected one of ${BUDGET_WINDOWS.join(', ')}` }).optional(),
+  /** Left out: the operator's where the operator asks, else the account's own. */
+  layer: z.enum(['operator', 'account'], { error: 'expected operator or account' }).optional(),
+};
+
+export interface GivenCaps {
+  readonly rpm?: number | null | undefined;
+  readonly tpm?: number | null | undefined;
+  readonly concurrency?: number | null | undefined;
+  readonly budget_usd?: bigint | null | undefined;
+  readonly budget_window?: BudgetWindow | undefined;
+}
+
+/** Whether the arguments name a cap at all. */
+export function namesCaps({ rpm, tpm, concurrency, budget_usd, budget_window }: GivenCaps): boolean {
+  return [rpm, tpm, concurrency, budget_usd, budget_window].some((given) => given !== undefined);
+}
+
+/**
+ * The caps after a change; null: none is left. A budget without a window keeps the one it has, and is for all time where
+ * it is new, which is the strictest that it can mean.
+ *
+ * @throws CommandFailure where a window is given and there is no budget.
+ */
+export function changeCaps(current: Caps | null, given: GivenCaps): Caps | null {
+  const before = current ?? NO_CAPS;
+  const after: Caps = {
+    requestsPerMinute: given.rpm === undefined ? before.requestsPerMinute : given.rpm,
+    tokensPerMinute: given.tpm === undefined ? before.tokensPerMinute : given.tpm,
+    concurrency: given.concurrency === undefined ? before.concurrency : given.concurrency,
+    budget: changeBudget(before.budget, given),
+  };
+  return Object.values(after).every((each) => each === null) ? null : after;
+}
+
+function changeBudget(before: Caps['budget'], { budget_usd, budget_window }: GivenCaps): Caps['budget'] {
+  const amount = budget_usd === undefined ? (before?.amount ?? null) : budget_usd;
+  if (amount !== null) return { window: budget_window ?? before?.window ?? 'total', amount };
+  if (budget_window === undefined) return null;
+  throw new CommandFailure(
+    `budget_window: found ${budget_window} without a budget, expected an amount with it: --budget-usd N`,
+    'usage',
+  );
 }

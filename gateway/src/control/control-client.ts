@@ -1,7 +1,10 @@
 /** Owns asking a running server to run a command. Does not run one itself where there is no server. */
+
+import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ControlAnswer } from './command.ts';
-import { findSocketPath } from './socket-place.ts';
 
 const REPLY_TIMEOUT_MS = 30_000;
 
@@ -53,4 +56,67 @@ function parseReply(text: string, path: string): ControlAnswer {
 function isNobodyThere(fault: unknown): boolean {
   const code = fault instanceof Error && 'code' in fault ? fault.code : null;
   return code === 'ENOENT' || code === 'ECONNREFUSED';
+}
+
+/** sun_path holds 108 bytes on Linux and 104 on macOS, the closing zero included: unix(7), read 2026-11-20. */
+const SOCKET_PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
+
+interface SocketPlace {
+  readonly path: string;
+  /** A sentence for the operator where the socket is not in the data folder, else null. */
+  readonly notice: string | null;
+}
+
+/** Readies the place for a new socket: what a server that was killed left behind goes. Only for who holds the data lock. */
+export function prepareSocketPlace(dataDir: string): SocketPlace {
+  clearSocketPlace(dataDir);
+  const path = join(dataDir, 'tollgate.sock');
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, notice: null };
+  const elsewhere = join(mkdtempSync(join(tmpdir(), 'tollgate-')), 'tollgate.sock');
+  if (Buffer.byteLength(elsewhere) > SOCKET_PATH_BYTES_MAX) {
+    throw new Error(
+      `No path for the control socket: ${path} and ${elsewhere} are both longer than ${SOCKET_PATH_BYTES_MAX} bytes. Set TMPDIR or TOLLGATE_DATA_DIR to a shorter path.`,
+    );
+  }
+  writeFileSync(pointerPath(dataDir), elsewhere, { mode: 0o600 });
+  return {
+    path: elsewhere,
+    notice: `The path of ${path} is too long for a socket (more than ${SOCKET_PATH_BYTES_MAX} bytes); the control socket is ${elsewhere}.`,
+  };
+}
+
+/** Takes the socket away, wherever it lies. */
+export function clearSocketPlace(dataDir: string): void {
+  rmSync(join(dataDir, 'tollgate.sock'), { force: true });
+  const elsewhere = readPointer(dataDir);
+  if (elsewhere === null) return;
+  if (isOurs(dirname(elsewhere))) rmSync(dirname(elsewhere), { recursive: true, force: true });
+  rmSync(pointerPath(dataDir), { force: true });
+}
+
+/** Where a running server's socket would be, or null where there is none that could be trusted. */
+function findSocketPath(dataDir: string): string | null {
+  const elsewhere = readPointer(dataDir);
+  if (elsewhere === null) return join(dataDir, 'tollgate.sock');
+  return isOurs(dirname(elsewhere)) ? elsewhere : null;
+}
+
+function pointerPath(dataDir: string): string {
+  return join(dataDir, 'tollgate.sock.path');
+}
+
+function readPointer(dataDir: string): string | null {
+  try {
+    const path = readFileSync(pointerPath(dataDir), 'utf8').trim();
+    return /^tollgate-[^/]+\/tollgate\.sock$/.test(path.split('/').slice(-2).join('/')) ? path : null;
+  } catch (fault) {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
+    throw fault;
+  }
+}
+
+/** Anybody may write to the temporary folder: once ours is gone, its name could be taken by somebody else. */
+function isOurs(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
 }

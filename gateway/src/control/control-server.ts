@@ -4,7 +4,7 @@
  */
 import { type ControlAnswer, type ControlReply, FROM_COMMAND_LINE } from './command.ts';
 import { answerCommand, type Control } from './control.ts';
-import { clearSocketPlace, prepareSocketPlace } from './socket-place.ts';
+import { clearSocketPlace, prepareSocketPlace } from './control-client.ts';
 
 export interface ControlServer {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** Checks the commands about keys and workspaces: what they answer, keep and bind. Caps and money have tests of their own. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { authenticate } from '../identity/authenticate.ts';
+import { authenticate } from '../identity/authorize.ts';
 import { bothSides, type ControlRig, createControlRig } from './testing/control-rig.ts';
 
 let rig: ControlRig;

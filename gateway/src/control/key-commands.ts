@@ -5,8 +5,10 @@ import type { Subject } from '../store/limits-port.ts';
 import type { KeyStatus, StoredKey } from '../store/ports.ts';
 import {
   addressRanges,
+  capArguments,
   expirySpanMs,
   expiryTime,
+  type GivenCaps,
   givenId,
   graceMs,
   holdMode,
@@ -15,12 +17,26 @@ import {
   scopes,
   strictness,
 } from './arguments.ts';
-import { auditChange } from './audit-entry.ts';
-import { capArguments, type GivenCaps } from './caps-arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
-import { findKey, findLivingKey, findWorkspace } from './find.ts';
-import { keepAndBind } from './keep-and-bind.ts';
-import { chooseRuleChange, HOUSE, type LayeredCaps, layeredCapsOf, NO_LAYERED_CAPS } from './rule-change.ts';
+import {
+  CommandFailure,
+  type CommandRun,
+  type ControlCommand,
+  defineCommand,
+  findKey,
+  findLivingKey,
+  findWorkspace,
+  type Json,
+} from './command.ts';
+import {
+  auditChange,
+  chooseRuleChange,
+  HOUSE,
+  keepAndBind,
+  type LayeredCaps,
+  layeredCapsOf,
+  NO_LAYERED_CAPS,
+} from './keep-and-bind.ts';
+
 import { viewKey, viewNewKey } from './views.ts';
 
 const create = defineCommand(

@@ -1,15 +1,20 @@
 /** Owns the commands about limit rules of any subject but a key, whose caps are set with the key. */
 import { z } from 'zod';
-import { chooseNearName } from '../config/near-name.ts';
+import { chooseNearName } from '../config/config-problem.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 import { endUserSubject, inLayer, type Subject } from '../store/limits-port.ts';
-import { endUserName, givenId, modelName } from './arguments.ts';
-import { auditChange } from './audit-entry.ts';
-import { capArguments, namesCaps } from './caps-arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, type ControlContext, defineCommand } from './command.ts';
-import { findAccount, findWorkspace } from './find.ts';
-import { keepAndBind } from './keep-and-bind.ts';
-import { chooseRuleChange, HOUSE, type LayeredCaps, layeredCapsOf } from './rule-change.ts';
+import { capArguments, endUserName, givenId, modelName, namesCaps } from './arguments.ts';
+import {
+  CommandFailure,
+  type CommandRun,
+  type ControlCommand,
+  type ControlContext,
+  defineCommand,
+  findAccount,
+  findWorkspace,
+} from './command.ts';
+import { auditChange, chooseRuleChange, HOUSE, keepAndBind, type LayeredCaps, layeredCapsOf } from './keep-and-bind.ts';
+
 import { viewLayeredCaps, viewRule, viewRules } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ policies, modelNames }) =>

@@ -4,10 +4,16 @@ import { formatNanoUsd } from '../billing/money.ts';
 import { generateId } from '../identity/key-format.ts';
 import type { NewAuditEntry } from '../store/audit-port.ts';
 import type { AccountBalance, Movement } from '../store/ledger-port.ts';
-import { givenId, movementId, movementNote } from './arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand, type Json } from './command.ts';
-import { findAccount } from './find.ts';
-import { usdCorrection, usdMoved } from './money-arguments.ts';
+import { givenId, movementId, movementNote, usdCorrection, usdMoved } from './arguments.ts';
+import {
+  CommandFailure,
+  type CommandRun,
+  type ControlCommand,
+  defineCommand,
+  findAccount,
+  type Json,
+} from './command.ts';
+
 import { viewMovement } from './views.ts';
 
 /**

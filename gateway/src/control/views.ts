@@ -8,7 +8,7 @@ import { type Caps, layerOf, type Subject } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
 import type { Json, ModelNames } from './command.ts';
-import type { LayeredCaps } from './rule-change.ts';
+import type { LayeredCaps } from './keep-and-bind.ts';
 
 type View = { readonly [member: string]: Json };
 

@@ -2,13 +2,17 @@
 import { z } from 'zod';
 import type { Subject } from '../store/limits-port.ts';
 import type { StoredWorkspace } from '../store/ports.ts';
-import { bodiesDays, bodyPolicy, givenId, modelPatterns, newId } from './arguments.ts';
-import { auditChange } from './audit-entry.ts';
-import { capArguments } from './caps-arguments.ts';
-import { CommandFailure, type CommandRun, type ControlCommand, defineCommand } from './command.ts';
-import { findAccount, findWorkspace } from './find.ts';
-import { keepAndBind } from './keep-and-bind.ts';
-import { chooseRuleChange, type LayeredCaps, layeredCapsOf } from './rule-change.ts';
+import { bodiesDays, bodyPolicy, capArguments, givenId, modelPatterns, newId } from './arguments.ts';
+import {
+  CommandFailure,
+  type CommandRun,
+  type ControlCommand,
+  defineCommand,
+  findAccount,
+  findWorkspace,
+} from './command.ts';
+import { auditChange, chooseRuleChange, keepAndBind, type LayeredCaps, layeredCapsOf } from './keep-and-bind.ts';
+
 import { viewWorkspace } from './views.ts';
 
 const list = defineCommand(z.strictObject({}), async ({ directory, limits }) =>

@@ -2,10 +2,10 @@
 import { CallFailure } from '../errors/call-failure.ts';
 import { estimatePromptTokens } from '../generation/estimate-tokens.ts';
 import type { GenerationEvent } from '../generation/event.ts';
-import type { Generation } from '../generation/generation.ts';
+import { type Generation, unfoldGeneration } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import { familyOf } from '../generation/token-families.ts';
-import { unfoldGeneration } from '../generation/unfold.ts';
+
 import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
 import { type AnswerContext, type Codec, TRANSLATION_OUTLINE_DEPTH } from '../protocols/codec.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';

@@ -8,8 +8,8 @@ import { priceAt } from '../billing/price-book.ts';
 import { priceOfTier } from '../billing/price-modifiers.ts';
 import { findModel } from '../catalog/catalog.ts';
 import { specialTier, type TierWords } from '../generation/tier-words.ts';
-import type { Usage } from '../generation/usage.ts';
-import type { UsageApart, UsagePart } from '../generation/usage-apart.ts';
+import type { Usage, UsageApart, UsagePart } from '../generation/usage.ts';
+
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { Route } from '../routing/route.ts';
 import type { Call } from './call.ts';

@@ -1,7 +1,7 @@
 /** Tests of backlog.ts: the bytes come out in their order, and they are its own. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { Backlog } from './backlog.ts';
+import { Backlog } from './outbox.ts';
 
 function drain(backlog: Backlog): Buffer {
   const pieces: Uint8Array[] = [];

@@ -7,8 +7,16 @@ import type { Admission } from '../admission/admission.ts';
 import { costNanoUsd } from '../billing/cost.ts';
 import type { NanoUsd } from '../billing/money.ts';
 import type { Price } from '../billing/price.ts';
-import { type HoldSlice, type HoldWish, holdUnmetered, nextSlice } from '../billing/reserve.ts';
-import { bearCost, missingFromHold, settleHold } from '../billing/settle-hold.ts';
+import {
+  bearCost,
+  type HoldSlice,
+  type HoldWish,
+  holdUnmetered,
+  missingFromHold,
+  nextSlice,
+  settleHold,
+} from '../billing/reserve.ts';
+
 import type { Payer } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { Usage } from '../generation/usage.ts';

@@ -2,12 +2,13 @@
  * Owns what was said in one call while it runs, where its workspace keeps that: gathers the bodies, and at the end hands them
  * over or forgets them. Nothing that goes wrong here reaches the call.
  */
+
+import type { Gauge } from '../admission/capacity.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { Route } from '../routing/route.ts';
 import type { CallContent, KeptBytes } from '../store/content-port.ts';
 import type { BodyPolicy } from '../store/ports.ts';
 import { type ContentDesk, KEPT_BODY_BYTES_MAX } from './content-desk.ts';
-import { KeptPrefix } from './kept-prefix.ts';
 import { credentialOf, scrub } from './scrub.ts';
 
 /** What is known of the call itself; its route comes while it runs. */
@@ -134,5 +135,53 @@ export class ContentDraft {
     this.#desk.bytes.give(this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0));
     this.#answer = new KeptPrefix(this.#desk.bytes, 0);
     this.#heard = null;
+  }
+}
+
+const FIRST_BYTES = 4 * 1024;
+
+class KeptPrefix {
+  readonly #gauge: Gauge;
+  readonly #bytesMax: number;
+  #bytes = new Uint8Array(0);
+  #used = 0;
+  #totalBytes = 0;
+
+  constructor(gauge: Gauge, bytesMax: number) {
+    this.#gauge = gauge;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** What it holds of the gauge, until whoever takes its bytes gives that back. */
+  get heldBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** Copies what there is room for within the bound. False: the gauge has none left. */
+  append(bytes: Uint8Array): boolean {
+    this.#totalBytes += bytes.length;
+    const taken = Math.min(bytes.length, this.#bytesMax - this.#used);
+    if (taken === 0) return true;
+    if (!this.#makeRoom(this.#used + taken)) return false;
+    this.#bytes.set(taken === bytes.length ? bytes : bytes.subarray(0, taken), this.#used);
+    this.#used += taken;
+    return true;
+  }
+
+  /** What was gathered; nothing may be appended after it. */
+  result(): KeptBytes {
+    return { bytes: this.#bytes.subarray(0, this.#used), totalBytes: this.#totalBytes };
+  }
+
+  #makeRoom(needed: number): boolean {
+    const had = this.#bytes.length;
+    if (needed <= had) return true;
+    // Of a body in one piece as much as it takes; of one that grows twice as much each time.
+    const room = had === 0 ? Math.max(needed, FIRST_BYTES) : Math.max(needed, Math.min(had * 2, this.#bytesMax));
+    if (!this.#gauge.take(room - had)) return false;
+    const grown = new Uint8Array(room);
+    grown.set(this.#bytes.subarray(0, this.#used));
+    this.#bytes = grown;
+    return true;
   }
 }

@@ -2,13 +2,13 @@
 import { CallFailure } from '../errors/call-failure.ts';
 import type { AnswerFacts, AnswerReading } from '../protocols/protocol.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
-import { countTokens } from './count-tokens.ts';
-import { deliverFolded } from './deliver-folded.ts';
 import { deliverTranslated } from './deliver-translated.ts';
 import type { Dispatch, Dispatched } from './dispatch.ts';
+import { countTokens } from './hold-count.ts';
 import { readAnswerBody } from './read-answer-body.ts';
 import { countReply, plainReply, streamReply } from './reply.ts';
 import { credentialOf, scrub, scrubText } from './scrub.ts';
+import { decideUsage } from './settle.ts';
 import { settledReply } from './settled-reply.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { unsentIn, unsentOf } from './unsent-answer.ts';
@@ -125,4 +125,25 @@ async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: Collec
   if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
   job.call.failure = failure;
   return settledReply(job, { head, body: shownBody, status: head.status, failure: failure.kind, facts: null });
+}
+
+/**
+ * The client's response. A stream that was cut for want of money is answered as far as it came, as if by a limit of tokens: it
+ * is paid for. Throws CallFailure where what came is no answer; then nothing was settled yet.
+ */
+async function deliverFolded(
+  job: Dispatch,
+  { folding, head, cut }: Extract<Dispatched, { kind: 'folded' }>,
+): Promise<Response> {
+  const { call, gate, protocol } = job;
+  const { observer } = folding;
+  const facts = observer.facts();
+  const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
+  const counted = cut ? decideUsage(call, { ...outcome, facts }, gate).usage : null;
+  const { json, finish_reason, dropped } = folding.finish(counted);
+  if (!observer.rewrites) gate.disorders.received[protocol.name] += observer.disorders;
+  call.cut = cut;
+  if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
+  const headers = observer.rewrites ? [] : head.headers;
+  return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
 }

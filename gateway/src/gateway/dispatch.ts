@@ -8,16 +8,16 @@ import type { ResponseHead } from '../upstream/response-head.ts';
 import { AttemptRow } from './attempt-row.ts';
 import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
 import { openFold } from './folded-stream.ts';
-import { listenForContent } from './listen-for-content.ts';
 import { mostOutputTokens } from './most-output.ts';
 import { openRelay } from './open-relay.ts';
+import { forwardedHeaders } from './pass-through.ts';
 import { planCall, type RoutedCall } from './plan-call.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import { sentLimit } from './sent-limit.ts';
+import { listenForContent } from './start-content.ts';
 import type { StreamRelay } from './stream-relay.ts';
 import { unsentOf } from './unsent-answer.ts';
 import { type Folding, type Instead, refusesStream, type UpstreamCall } from './upstream-call.ts';
-import { forwardedHeaders } from './upstream-request.ts';
 
 /** What the line has in its hands when it dispatches. */
 export interface Dispatch extends RoutedCall {

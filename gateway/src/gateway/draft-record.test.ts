@@ -1,7 +1,7 @@
 /** Checks what a call's record says before it has ended, and that no key of ours gets into it. */
 import { expect, test } from 'bun:test';
 import { generateKeyText } from '../identity/key-format.ts';
-import { draftRecord, masked } from './draft-record.ts';
+import { draftRecord, masked } from './settle.ts';
 import { routedCall } from './testing/routed-call.ts';
 
 test('a draft says who calls what, and at which price', () => {

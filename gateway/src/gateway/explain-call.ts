@@ -5,17 +5,17 @@
 import { foreseeCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
 import { formatNanoUsd } from '../billing/money.ts';
-import { priceWords } from '../billing/price-words.ts';
+import { priceWords } from '../billing/price-book.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import { openEntry } from '../identity/authenticate.ts';
-import { authorize, keyAllowsModel, workspaceAllowsModel } from '../identity/authorize.ts';
+import { authorize, keyAllowsModel, openEntry, workspaceAllowsModel } from '../identity/authorize.ts';
+
 import type { KeyEntry } from '../identity/key-directory.ts';
 import type { Principal } from '../identity/principal.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import type { Route } from '../routing/route.ts';
+import type { BindingCaps, LimitStore } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
-import { explainCaps } from './explain-caps.ts';
 import type { Gate } from './gate.ts';
 import { chooseRoute } from './identify.ts';
 import { type PreparedClaim, prepareClaim, prepareOtherwise } from './prepare-claim.ts';
@@ -166,4 +166,27 @@ async function passLimits(
   }
   if (claim.prepaidAccount !== null) pass(`the balance of the account ${claim.prepaidAccount} covers the hold`);
   return taken;
+}
+
+/** A line for each cap. */
+async function explainCaps(
+  store: Pick<LimitStore, 'readUse' | 'readBudget'>,
+  binding: BindingCaps,
+): Promise<readonly string[]> {
+  const { subject, caps, windowEndMs } = binding;
+  const { requestsPerMinute, tokensPerMinute, concurrency, budget } = caps;
+  const whose = `${subject.kind.replace('_', ' ')} ${subject.id}`;
+  const use = await store.readUse(binding, steadyNowMs());
+  const lines: string[] = [];
+  if (use.requests !== null)
+    lines.push(`${whose}: ${use.requests.used} of ${requestsPerMinute} requests per minute are used`);
+  if (use.tokens !== null) lines.push(`${whose}: ${use.tokens.used} of ${tokensPerMinute} tokens per minute are used`);
+  if (use.running !== null) lines.push(`${whose}: ${use.running} of ${concurrency} calls at once are running`);
+  const state = budget === null ? null : await store.readBudget(binding);
+  if (budget !== null && state !== null) {
+    const until = windowEndMs === null ? 'for all time' : `until ${new Date(windowEndMs).toISOString()}`;
+    const spent = `${formatNanoUsd(state.settled)} USD are spent and ${formatNanoUsd(state.held)} held`;
+    lines.push(`${whose}: ${spent} of ${formatNanoUsd(budget.amount)} ${until}`);
+  }
+  return lines;
 }

@@ -7,7 +7,7 @@ import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { CONTEXT, calls, DONE, delta, finish } from '../protocols/chat-completions/testing/chat-stream.ts';
 import { messages } from '../protocols/messages/index.ts';
 import { recordsOf } from '../protocols/testing/outline-of.ts';
-import { foldTranslated } from './fold-translated.ts';
+import { foldTranslated } from './translate.ts';
 
 const CUT = { ...ZERO_USAGE, input: 10, output: 4 };
 

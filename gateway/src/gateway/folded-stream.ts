@@ -11,11 +11,11 @@ import { startSseDecoder } from '../wire/sse-decoder.ts';
 import type { SseOutput, SseRecord } from '../wire/sse-record.ts';
 import { AnswerCollector, type CollectedAnswer, type CollectLimits } from './collect-answer.ts';
 import { MeteredBody, type MeteredReader } from './metered-body.ts';
-import { openMeter } from './open-meter.ts';
 import type { RoutedCall } from './plan-call.ts';
 import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
 import type { UpstreamTap } from './relay-settings.ts';
 import { credentialOf, scrubText } from './scrub.ts';
+import { openMeter } from './stream-meter.ts';
 import type { Folding } from './upstream-call.ts';
 import * as outcome from './upstream-outcome.ts';
 

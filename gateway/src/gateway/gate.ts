@@ -10,10 +10,10 @@ import type { CallRecorder } from '../store/ports.ts';
 import type { CallLog } from './call-log.ts';
 import type { ContentDesk } from './content-desk.ts';
 import type { Idempotency } from './idempotency-run.ts';
-import type { KeptReasoning } from './kept-reasoning.ts';
+import type { KeptReasoning, ReasoningMark } from './kept-reasoning.ts';
 import type { MoneyDesk } from './money-desk.ts';
 import type { ProviderHealth } from './provider-health.ts';
-import type { ReasoningMark } from './reasoning-mark.ts';
+
 import type { RefusedMembers } from './refused-members.ts';
 
 /** What a reload replaces, all at once; a running call keeps what it began with. */

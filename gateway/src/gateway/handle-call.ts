@@ -2,25 +2,25 @@
  * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, hold, attempt, deliver, settle.
  * Every step is a plain function that answers or throws CallFailure; the only catch is here.
  */
+
+import type { Capacity } from '../admission/capacity.ts';
+import { CallFailure } from '../errors/call-failure.ts';
 import { noteUse } from '../identity/key-use.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { adaptRoute } from './adapt-route.ts';
-import { admit } from './admit.ts';
 import { type CallConnection, openCall, releaseCall } from './call.ts';
-import { countTokens } from './count-tokens.ts';
 import { deliver } from './deliver.ts';
 import { dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import { holdCall } from './hold-call.ts';
-import { holdCount } from './hold-count.ts';
+import { countTokens, holdCount } from './hold-count.ts';
 import { replayOrBegin } from './idempotency.ts';
 import { allowCaller, chooseRoute, identify } from './identify.ts';
 import { allowNamedModels } from './named-models.ts';
 import { planCall, planFold } from './plan-call.ts';
 import { readBody } from './read-body.ts';
 import { readCall } from './read-call.ts';
-import { readCredential } from './read-credential.ts';
-import { readProtocolVersion } from './read-protocol-version.ts';
+import { readCredential, readProtocolVersion } from './read-credential.ts';
 import { refuse } from './refuse.ts';
 import { countReply } from './reply.ts';
 import { startContent } from './start-content.ts';
@@ -91,4 +91,52 @@ export async function handleCall(
       connection.replyReady();
     }
   }
+}
+
+/** Lets a call in, before its body is read. Throws `draining`, `store_away` or `over_capacity`, each a 503. */
+function admit(gate: Gate): CallPlace {
+  if (gate.draining) {
+    throw new CallFailure('draining', 'the gateway is shutting down; try again', {
+      retryAfterSeconds: 2,
+      closeConnection: true,
+    });
+  }
+  if (!gate.recorder.writable()) {
+    throw new CallFailure('store_away', 'calls cannot be recorded at the moment; try again shortly', {
+      retryAfterSeconds: 2,
+    });
+  }
+  if (gate.capacity.openCalls.isFull) throw tooManyCalls();
+  return new CallPlace(gate.capacity);
+}
+
+/** What one call takes of the calls that there may be. A body that arrives slowly takes none, so that nobody is shut out by it. */
+class CallPlace {
+  readonly #capacity: Capacity;
+  #isOpen = false;
+
+  constructor(capacity: Capacity) {
+    this.#capacity = capacity;
+    capacity.present.take(1);
+  }
+
+  /** The body is here: the call begins. Throws `over_capacity`. */
+  open(): void {
+    if (!this.#capacity.openCalls.take(1)) throw tooManyCalls();
+    this.#isOpen = true;
+  }
+
+  /** Once, when nothing of the call runs any more. */
+  leave(): void {
+    this.#capacity.present.give(1);
+    if (this.#isOpen) this.#capacity.openCalls.give(1);
+  }
+}
+
+function tooManyCalls(): CallFailure {
+  // A client that waits for its next try would keep a descriptor meanwhile.
+  return new CallFailure('over_capacity', 'the gateway has too many calls open; try again shortly', {
+    retryAfterSeconds: 1,
+    closeConnection: true,
+  });
 }

@@ -4,13 +4,12 @@ import { refusalOf } from '../admission/refusal-words.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
 import { CallMoney } from './call-money.ts';
-import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { mayHideReasoning } from './hidden-reasoning.ts';
 import { mostOutputTokens } from './most-output.ts';
 import type { RoutedCall } from './plan-call.ts';
-import { type PreparedClaim, prepareClaim, prepareOtherwise } from './prepare-claim.ts';
+import { mayHideReasoning, type PreparedClaim, prepareClaim, prepareOtherwise } from './prepare-claim.ts';
 import { sentLimit } from './sent-limit.ts';
+import { draftRecord, masked } from './settle.ts';
 import { unstoppable } from './unstoppable.ts';
 
 /** An image, a sound or a page in tokens, for the hold alone. */

@@ -4,10 +4,16 @@
  */
 import { admitCall } from '../admission/admission.ts';
 import { refusalOf } from '../admission/refusal-words.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { estimatePromptTokens } from '../generation/estimate-tokens.ts';
+import { familyOf } from '../generation/token-families.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
+import { startNotes } from '../protocols/translation-notes.ts';
 import type { BindingCaps } from '../store/limits-port.ts';
-import { masked } from './draft-record.ts';
-import type { RoutedCall } from './plan-call.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { type RoutedCall, scanDeeper } from './plan-call.ts';
+import { masked } from './settle.ts';
 
 /** Takes what the count needs until the call is released. Throws CallFailure where it may not have it; then nothing is taken. */
 export async function holdCount({ call, gate, route }: RoutedCall): Promise<void> {
@@ -36,4 +42,16 @@ export async function holdCount({ call, gate, route }: RoutedCall): Promise<void
 
 function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
   return { ...binding, caps: { ...caps, tokensPerMinute: null, budget: null } };
+}
+
+/** Tokens of the whole prompt; what the canonical language cannot tell is counted by its bytes. */
+export async function countTokens(routed: RoutedCall & { readonly outline: JsonOutline }): Promise<number> {
+  const { call, protocol, route } = routed;
+  try {
+    const request = protocol.codec.parseRequest(await scanDeeper(routed), startNotes(false));
+    return estimatePromptTokens(request, familyOf(route.upstream.model));
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    return estimateTokens(call.facts?.inputBytes ?? 0);
+  }
 }

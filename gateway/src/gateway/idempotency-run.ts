@@ -1,10 +1,10 @@
 /** Owns one run under an idempotency key, from its beginning to the one end that is remembered of it. Replays nothing. */
 import type { Gauge } from '../admission/capacity.ts';
 import type { IdempotencyStore, RunName, UnkeptReason } from '../store/idempotency-port.ts';
-import { Backlog } from './backlog.ts';
 import type { CallLog } from './call-log.ts';
 import type { RunHasher } from './idempotency-name.ts';
 import type { AnswerSeal, KeptHead } from './idempotency-seal.ts';
+import { Backlog } from './outbox.ts';
 
 /** The largest answer that is kept. What is larger is remembered as a run without an answer. */
 export const KEPT_ANSWER_BYTES_MAX = 8 * 1024 * 1024;

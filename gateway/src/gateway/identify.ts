@@ -2,8 +2,15 @@
 
 import { CallFailure } from '../errors/call-failure.ts';
 import type { ReasonDraft } from '../errors/reason.ts';
-import { authenticate } from '../identity/authenticate.ts';
-import { authorize, type ModelRights, mayComeFrom, mayUseModel, workspaceAllowsModel } from '../identity/authorize.ts';
+import {
+  authenticate,
+  authorize,
+  type ModelRights,
+  mayComeFrom,
+  mayUseModel,
+  workspaceAllowsModel,
+} from '../identity/authorize.ts';
+
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';

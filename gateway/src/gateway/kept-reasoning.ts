@@ -3,10 +3,11 @@
  * tool calls. It is kept under the tool call that it came with and put back when the client replays that call. Bounded in number,
  * bytes and time; lost with the process, and then left out.
  */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Native, Part, ReasoningPart, ToolCallPart } from '../generation/part.ts';
 import type { GenerationRequest, Turn } from '../generation/request.ts';
+import type { Secret } from '../lib/secret.ts';
 import { aliasText } from '../protocols/tool-names.ts';
 
 const ENTRIES_MAX = 20_000;
@@ -162,4 +163,32 @@ function tidy(text: string): string {
   } catch {
     return text;
   }
+}
+
+export const MARK_PREFIX = 'gw1.';
+
+export interface ReasoningMark {
+  /** `gw1.…` for a text that `provider` reasoned. Never empty. */
+  sign(provider: string, text: string): string;
+  /** Whether we made this mark for this very text of this provider. */
+  isFrom(provider: string, signature: string, text: string): boolean;
+}
+
+/** Derived from the master key, so that marks hold over restarts. */
+export function createReasoningMark(masterKey: Secret): ReasoningMark {
+  const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate reasoning mark v1', 32);
+  const key = Buffer.from(derived);
+  const sign = (provider: string, text: string) => {
+    const hash = createHash('sha256').update(text).digest();
+    return `${MARK_PREFIX}${createHmac('sha256', key).update(`${provider}\0`).update(hash).digest('base64url')}`;
+  };
+  return {
+    sign,
+    isFrom(provider, signature, text) {
+      if (!signature.startsWith(MARK_PREFIX)) return false;
+      const expected = Buffer.from(sign(provider, text));
+      const found = Buffer.from(signature);
+      return found.length === expected.length && timingSafeEqual(found, expected);
+    },
+  };
 }

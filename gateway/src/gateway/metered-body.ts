@@ -6,8 +6,8 @@
 import type { ExchangeListener } from '../upstream/exchange.ts';
 import type { UpstreamFailure } from '../upstream/failure.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
-import { firstRecordEnd, lastRecordEnd } from '../wire/record-ends.ts';
-import { Backlog } from './backlog.ts';
+import { firstRecordEnd, lastRecordEnd } from '../wire/line-ends.ts';
+import { Backlog } from './outbox.ts';
 
 /** Who reads the stream. It is told how much waits, and when nothing does any more, to pause upstream. */
 export interface MeteredReader extends ExchangeListener {

@@ -1,7 +1,7 @@
 /** Checks that a body which is all there goes out whole, and that what it holds is let go of however it ends. */
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { pacedBody } from './paced-body.ts';
+import { pacedBody } from './idempotency.ts';
 
 const BYTES = Buffer.from(new Uint32Array(400_000).map((_, at) => at * 2_654_435_761).buffer);
 

@@ -15,10 +15,9 @@ import type { Call } from './call.ts';
 import type { Gate } from './gate.ts';
 import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
 import type { PricedRequest } from './named-models.ts';
-import { passThrough } from './pass-through.ts';
+import { asksForUsage, passThrough } from './pass-through.ts';
 import { translate } from './translate.ts';
 import type { UpstreamCall } from './upstream-call.ts';
-import { asksForUsage } from './upstream-request.ts';
 
 /** What the line knows of a call when it has a route. */
 export interface RoutedCall {

@@ -14,10 +14,12 @@ import type { Principal } from '../identity/principal.ts';
 import type { Route } from '../routing/route.ts';
 import type { BindingCaps, LimitClaim, LimitRefusal } from '../store/limits-port.ts';
 import type { HoldMode } from '../store/ports.ts';
+import { member } from '../wire/json-node.ts';
 import type { Gate } from './gate.ts';
 import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
 import type { LimitTrust } from './limit-proofs.ts';
 import type { PricedRequest } from './named-models.ts';
+import type { RoutedCall } from './plan-call.ts';
 import type { SentLimit } from './sent-limit.ts';
 
 /** A call as its limits see it. Tokens are whole numbers, times unix ms. */
@@ -182,4 +184,12 @@ function askFor(basis: Basis, form: HoldForm): PreparedClaim {
   };
   const room = wish === null || !called.hidesReasoning ? null : roomToMeter(wish, slice);
   return { basis, form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+}
+
+/** The members, of either format, by which a request asks for reasoning. One that asks for none names them too, and is taken for one that may. */
+const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
+
+export function mayHideReasoning({ route, outline }: RoutedCall): boolean {
+  if (route.hiddenReasoning !== 'asked') return route.hiddenReasoning === 'always';
+  return REASONING_MEMBERS.some((name) => member(outline.root, name) !== undefined);
 }

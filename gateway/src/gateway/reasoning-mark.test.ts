@@ -1,7 +1,7 @@
 /** Checks that our mark is known again for its provider and text, and for nothing else. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import { createReasoningMark } from './reasoning-mark.ts';
+import { createReasoningMark } from './kept-reasoning.ts';
 
 const mark = createReasoningMark(new Secret('00'.repeat(32)));
 

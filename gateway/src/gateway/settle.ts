@@ -1,19 +1,19 @@
 /** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
 import { chargedNanoUsd, costNanoUsd } from '../billing/cost.ts';
-import { unpricedTools } from '../billing/fees.ts';
 import type { NanoUsd } from '../billing/money.ts';
+import { unpricedTools } from '../billing/price.ts';
 import { type Charge, chooseCharge, type EndedBy } from '../billing/who-pays.ts';
 import { CallFailure } from '../errors/call-failure.ts';
 import type { FailureKind } from '../errors/failure-kinds.ts';
 import { tierText } from '../generation/tier-words.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
+import { maskKeys } from '../lib/mask-keys.ts';
 import type { AnswerFacts } from '../protocols/protocol.ts';
 import type { CallDraft } from '../store/ledger-port.ts';
 import type { CallRecord, CallRecorder } from '../store/ports.ts';
 import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
 import { buildReason } from './build-reason.ts';
 import type { Call } from './call.ts';
-import { draftRecord, masked } from './draft-record.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { flagUsage, shownTokens } from './flag-usage.ts';
 import type { MoneyDesk } from './money-desk.ts';
@@ -252,4 +252,31 @@ function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: Cal
     error: failure,
     finish_reason: facts?.finish_reason ?? null,
   };
+}
+
+/** Throws where the caller is not known: such a call has no record. */
+export function draftRecord(call: Call, price_version: string | null): CallDraft {
+  const { principal, route, facts } = call;
+  if (principal === null) throw new Error('a call without a caller has no record');
+  return {
+    request_id: call.requestId,
+    at_ms: call.atMs,
+    account: principal.account.id,
+    workspace: principal.workspaceId,
+    key_id: principal.keyId,
+    key_name: principal.keyName,
+    end_user: masked(facts?.endUser),
+    session: masked(call.session),
+    protocol: call.protocol,
+    model: masked(facts?.model),
+    served_model: masked(route?.upstream.model),
+    provider: route?.upstream.provider ?? null,
+    stream: facts?.stream ?? false,
+    price_version,
+  };
+}
+
+/** What a caller or an upstream wrote, for the record: a key sent in the wrong place must not be kept. */
+export function masked(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : maskKeys(text);
 }

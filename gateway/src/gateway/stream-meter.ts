@@ -8,7 +8,10 @@ import { CallFailure } from '../errors/call-failure.ts';
 import { type Usage, ZERO_USAGE } from '../generation/usage.ts';
 import type { StreamObserver } from '../protocols/protocol.ts';
 import type { LimitRefusal } from '../store/limits-port.ts';
+import type { Call } from './call.ts';
 import type { CallMoney } from './call-money.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import type { Gate } from './gate.ts';
 
 /** `refusal`: which budget or balance had no room; null: all had. */
 interface ExtensionAnswer {
@@ -120,4 +123,22 @@ function outOfMoney(refusal: LimitRefusal | null): CallFailure {
     'insufficient quota: the balance or the budget of this API key does not cover more of this answer; it ends here',
     refusal === null ? {} : { reason: { ...reasonOfRefusal(refusal, Date.now()), kind: 'money_ran_out' } },
   );
+}
+
+/** Null: all that may come is held for, or nothing has to be. */
+export function openMeter(
+  { money, route, facts }: Call,
+  { desk }: Pick<Gate, 'desk'>,
+  observer: StreamObserver,
+  outcomes: Pick<MeterParts, 'onGranted' | 'onRefused'>,
+): StreamMeter | null {
+  if (money === null || !money.isMetered) return null;
+  const upstream = route?.upstream ?? null;
+  return new StreamMeter({
+    money,
+    observer,
+    tokensIn: (bytes) => desk.ratio.tokensIn(upstream, bytes),
+    inputTokens: estimateTokens(facts?.inputBytes ?? 0),
+    ...outcomes,
+  });
 }

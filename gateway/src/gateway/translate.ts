@@ -6,21 +6,26 @@ import { extractJson, isNoJson } from '../generation/filters/extract-json.ts';
 import { unwrapOutputTool } from '../generation/filters/output-tool.ts';
 import { restoreTools } from '../generation/filters/restore-tools.ts';
 import { stopAtTexts } from '../generation/filters/stop-texts.ts';
-import type { Generation } from '../generation/generation.ts';
+import { type Generation, GenerationFold, unfoldGeneration } from '../generation/generation.ts';
 import type { Part } from '../generation/part.ts';
 import type { GenerationRequest, Turn } from '../generation/request.ts';
-import { unfoldGeneration } from '../generation/unfold.ts';
 import { UNSIGNED_CALL } from '../protocols/chat-completions/host-data.ts';
-import type { AnswerContext, RenderedRequest, UpstreamError } from '../protocols/codec.ts';
+import type {
+  AnswerContext,
+  RenderedRequest,
+  StreamParser,
+  StreamRenderer,
+  UpstreamError,
+} from '../protocols/codec.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import { findRefusedMember } from '../protocols/refused-member.ts';
 import { TranslatingObserver } from '../protocols/translating-observer.ts';
 import { startNotes } from '../protocols/translation-notes.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
-import { foldTranslated } from './fold-translated.ts';
 import { DROPPABLE, requestWithout, traitsWithout } from './leave-out.ts';
 import {
+  type Folding,
   type Instead,
   refusesUsageOption,
   type Translation,
@@ -198,4 +203,50 @@ function withoutSignature(turn: Turn, signsCalls: boolean): Turn {
     return [{ ...call, ...data }];
   });
   return { ...turn, parts };
+}
+
+/** The client gets no stream. */
+const SILENT: StreamRenderer = { push: () => '', skipped: () => undefined, finish_reason: null, violation: null };
+
+export function foldTranslated(parser: StreamParser, filter: EventPipe, translation: Translation): Folding {
+  const fold = new GenerationFold();
+  const openParts = new Set<number>();
+  let isFinished = false;
+  const observer = new TranslatingObserver({
+    parser,
+    filter(events) {
+      for (const event of events) {
+        if (event.kind === 'part_start') openParts.add(event.part);
+        else if (event.kind === 'part_end') openParts.delete(event.part);
+        else if (event.kind === 'finish') isFinished = true;
+      }
+      return filter(events);
+    },
+    filtersText: true,
+    renderer: SILENT,
+    deltaMembers: [],
+    onEvent: (event) => fold.push(event),
+  });
+  return {
+    observer,
+    take: () => undefined,
+    finish(cut) {
+      if (cut !== null) {
+        for (const event of filter(endOfCut(openParts, isFinished))) fold.push(event);
+        fold.push({ kind: 'usage', usage: cut });
+      }
+      const generation = fold.result();
+      const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
+      translation.listen(generation);
+      return { json, finish_reason, dropped: translation.lossesIn(generation) };
+    },
+  };
+}
+
+/** Ends an answer that was cut, as far as anyone can tell by a limit of tokens. */
+function endOfCut(openParts: ReadonlySet<number>, isFinished: boolean): readonly GenerationEvent[] {
+  const ends = [...openParts].map((part): GenerationEvent => ({ kind: 'part_end', part }));
+  if (isFinished) return [...ends, { kind: 'end' }];
+  const finish = { finish_reason: 'length', stop_sequence: null, reported: null, explanation: null } as const;
+  return [...ends, { kind: 'finish', ...finish }, { kind: 'end' }];
 }

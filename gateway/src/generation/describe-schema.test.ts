@@ -1,7 +1,7 @@
 /** Owns the tests of a schema's outline. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { describeSchema } from './describe-schema.ts';
+import { describeSchema } from './measure-request.ts';
 
 /** How a property of no known type is declared. */
 const UNTYPED = 'any';

@@ -1,9 +1,9 @@
 /** Checks that an answer told as events folds back to itself. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { foldGeneration, type Generation } from './generation.ts';
+import { foldGeneration, type Generation, unfoldGeneration } from './generation.ts';
 import type { Part } from './part.ts';
-import { unfoldGeneration } from './unfold.ts';
+
 import { ZERO_USAGE } from './usage.ts';
 
 const part: fc.Arbitrary<Part> = fc.oneof(

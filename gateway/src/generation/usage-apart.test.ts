@@ -1,6 +1,6 @@
 /** Tests of usage-apart.ts: what is 0 leaves no trace, and no host's odd list is kept whole. */
 import { expect, test } from 'bun:test';
-import { apartOf } from './usage-apart.ts';
+import { apartOf } from './usage.ts';
 
 test('keeps what is above 0, and nothing where nothing is', () => {
   expect(

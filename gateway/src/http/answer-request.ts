@@ -3,17 +3,16 @@ import { CallFailure } from '../errors/call-failure.ts';
 import type { Gate } from '../gateway/gate.ts';
 import { handleCall } from '../gateway/handle-call.ts';
 import { NO_SNIFF } from '../gateway/reply.ts';
+import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import { chatCompletions } from '../protocols/chat-completions/index.ts';
 import { messages } from '../protocols/messages/index.ts';
-import { clientAddress, isForwardedHttps } from './client-address.ts';
 import type { ClientConnection } from './client-connection.ts';
-import type { ConsoleDesk } from './console-desk.ts';
+import type { ConsoleDesk } from './console-files.ts';
 import { showKey } from './key-endpoint.ts';
 import type { ReadKeyStanding } from './key-standing.ts';
 import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
 import { openapiText } from './openapi/openapi-document.ts';
 import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
-import { matchRoute, type RouteMatch } from './routes.ts';
 
 /** What requests are answered with. */
 export interface Desk {
@@ -176,4 +175,136 @@ function pathStart(url: string): number {
 function pathOf(url: string, start: number): string {
   const end = url.slice(start).search(/[?#]/);
   return (end === -1 ? url.slice(start) : url.slice(start, start + end)) || '/';
+}
+
+/**
+ * `peer` is the connection's address. Where it is a trusted proxy's, `x-forwarded-for` is read from the right, and the
+ * first address that is not a trusted proxy's is the caller's; a word that is no address ends the search (null: unknown).
+ */
+function clientAddress(
+  peer: string | null,
+  forwardedFor: string | null,
+  trustedProxies: readonly IpRange[],
+): string | null {
+  if (trustedProxies.length === 0 || forwardedFor === null || !isTrusted(peer, trustedProxies)) return peer;
+  const hops = forwardedFor.split(',').map((hop) => hop.trim());
+  for (let index = hops.length - 1; index >= 0; index--) {
+    const hop = hops[index] ?? '';
+    if (parseIpAddress(hop) === null) return null;
+    if (index === 0 || !isTrusted(hop, trustedProxies)) return hop;
+  }
+  return peer;
+}
+
+/** Whether a trusted proxy says that the request came to it by https. `forwardedProto`: `x-forwarded-proto`, the first hop first. */
+export function isForwardedHttps(
+  peer: string | null,
+  forwardedProto: string | null,
+  trustedProxies: readonly IpRange[],
+): boolean {
+  if (forwardedProto === null || !isTrusted(peer, trustedProxies)) return false;
+  return forwardedProto.split(',', 1)[0]?.trim().toLowerCase() === 'https';
+}
+
+function isTrusted(address: string | null, trustedProxies: readonly IpRange[]): boolean {
+  const parsed = address === null ? null : parseIpAddress(address);
+  return parsed !== null && trustedProxies.some((range) => rangeHolds(range, parsed));
+}
+
+type RouteName =
+  | 'chat'
+  | 'messages'
+  | 'count-tokens'
+  | 'models'
+  | 'model'
+  | 'key'
+  | 'healthz'
+  | 'readyz'
+  | 'openapi'
+  | 'root'
+  | 'hello'
+  | 'console-api'
+  | 'console'
+  | 'status';
+
+interface RouteRow {
+  readonly name: RouteName;
+  readonly methods: readonly string[];
+  /** Exact paths; for `model` and `console` what follows the slash is the id or the page. */
+  readonly paths: readonly string[];
+  readonly below: boolean;
+  /** The line of a call answers it. */
+  readonly isCall: boolean;
+}
+
+/** A base URL given with or without `/v1`, or with it twice, works for both SDK families. */
+function aliases(path: string): string[] {
+  return [`/v1${path}`, path, `/v1/v1${path}`];
+}
+
+const CALLS: ReadonlySet<RouteName> = new Set(['chat', 'messages', 'count-tokens']);
+
+const row = (name: RouteName, methods: string[], paths: string[], below = false): RouteRow => ({
+  name,
+  methods,
+  paths,
+  below,
+  isCall: CALLS.has(name),
+});
+
+const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+const ROUTES: readonly RouteRow[] = [
+  row('chat', ['POST'], aliases('/chat/completions')),
+  row('messages', ['POST'], aliases('/messages')),
+  row('count-tokens', ['POST'], aliases('/messages/count_tokens')),
+  row('models', ['GET'], aliases('/models')),
+  row('model', ['GET'], aliases('/models'), true),
+  row('key', ['GET'], aliases('/key')),
+  row('healthz', ['GET', 'HEAD'], ['/healthz']),
+  row('readyz', ['GET', 'HEAD'], ['/readyz']),
+  row('openapi', ['GET', 'HEAD'], ['/openapi.json']),
+  row('root', ['GET', 'HEAD'], ['/']),
+  row('hello', ['HEAD', 'GET'], ['/api/hello']),
+  row('console-api', CONSOLE_METHODS, ['/app/api'], true),
+  // Not a page of the console: a script that lost the rest of its path is told so in JSON.
+  row('console-api', CONSOLE_METHODS, ['/app/api', '/app/api/']),
+  row('console', ['GET', 'HEAD'], ['/app', '/app/']),
+  row('console', ['GET', 'HEAD'], ['/app'], true),
+  row('status', ['GET', 'HEAD'], ['/status']),
+];
+
+/** A row, and what stands below its path (percent-decoded; empty: nothing). */
+interface RouteMatch {
+  readonly row: RouteRow;
+  readonly rest: string;
+}
+
+const exact = new Map<string, RouteMatch>();
+for (const route of ROUTES) {
+  if (!route.below) for (const path of route.paths) exact.set(path, { row: route, rest: '' });
+}
+
+/** The row of a path, whatever the method; null: there is nothing. */
+function matchRoute(path: string): RouteMatch | null {
+  const found = exact.get(path);
+  if (found !== undefined) return found;
+  for (const route of ROUTES) {
+    if (!route.below) continue;
+    for (const prefix of route.paths) {
+      if (path.startsWith(`${prefix}/`) && path.length > prefix.length + 1) {
+        const rest = decode(path.slice(prefix.length + 1));
+        return rest === null ? null : { row: route, rest };
+      }
+    }
+  }
+  return null;
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
 /** Checks whose word about https is believed. Whose about addresses is checked by the contract's tests. */
 import { expect, test } from 'bun:test';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { isForwardedHttps } from './client-address.ts';
+import { isForwardedHttps } from './answer-request.ts';
 
 const proxies = [parseIpRange('10.0.0.0/8')];
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
-import { generateKeyText } from '../identity/key-format.ts';
-import { createKeyHasher } from '../identity/key-hash.ts';
+import { createKeyHasher, generateKeyText } from '../identity/key-format.ts';
+
 import { Secret } from '../lib/secret.ts';
 import type { BindingCaps, BudgetState, Caps, CapsUse } from '../store/limits-port.ts';
 import type { StoredAccount } from '../store/policy-port.ts';

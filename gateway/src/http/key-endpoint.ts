@@ -7,8 +7,8 @@ import { readCredential } from '../gateway/read-credential.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { BindingCaps, BudgetState, CapsUse } from '../store/limits-port.ts';
 import type { StoredKey } from '../store/ports.ts';
-import type { KeyStanding, ReadKeyStanding, RuleStanding } from './key-standing.ts';
-import type { KeyUsage } from './key-usage.ts';
+import type { KeyStanding, KeyUsage, ReadKeyStanding, RuleStanding } from './key-standing.ts';
+
 import { replyFailure, replyJson } from './reply-json.ts';
 
 const PATH = '/v1/key';

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
 import type { StoredAccount } from '../store/policy-port.ts';
 import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate } from './authorize.ts';
 import { createKeyDirectory, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
-import { generateKeyText } from './key-format.ts';
-import { createKeyHasher } from './key-hash.ts';
+import { createKeyHasher, generateKeyText } from './key-format.ts';
+
 import { noteUse } from './key-use.ts';
 
 const hashKey = createKeyHasher(new Secret('5a'.repeat(32)));

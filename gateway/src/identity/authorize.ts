@@ -1,6 +1,8 @@
 /** Owns the question whether a known caller may do what it asks. Does not know which models exist. */
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import type { Scope } from '../store/ports.ts';
+import type { KeyDirectory, KeyEntry } from './key-directory.ts';
+import { hasKeyForm } from './key-format.ts';
 import type { Principal } from './principal.ts';
 
 export type AuthorizationRefusal = 'scope' | 'address' | 'model';
@@ -47,4 +49,24 @@ export function mayComeFrom({ ranges }: Principal, address: string | null): bool
 function comesFrom(ranges: NonNullable<Principal['ranges']>, addressText: string | null): boolean {
   const address = addressText === null ? null : parseIpAddress(addressText);
   return address !== null && ranges.some((range) => rangeHolds(range, address));
+}
+
+type AuthenticationRefusal = 'malformed' | 'unknown' | 'expired' | 'disabled' | 'revoked' | 'ownerless';
+type Authentication = Principal | AuthenticationRefusal;
+
+/**
+ * The principal behind an API key, or why there is none (a string). `keyText` is the credential as the caller sent it,
+ * `nowMs` the present in unix ms. A text with a wrong form or checksum is refused before any look-up; what is looked
+ * up is a keyed hash, so the time it takes tells nothing about keys.
+ */
+export function authenticate(directory: KeyDirectory, keyText: string, nowMs: number): Authentication {
+  if (!hasKeyForm(keyText)) return 'malformed';
+  const entry = directory.byHash.get(directory.hashKey(keyText));
+  return entry === undefined ? 'unknown' : openEntry(entry, nowMs);
+}
+
+/** The principal that a secret of the directory opens now, or why it opens none. */
+export function openEntry(entry: KeyEntry, nowMs: number): Exclude<Authentication, 'malformed' | 'unknown'> {
+  if (entry.status !== 'active') return entry.status;
+  return nowMs < entry.endsAtMs ? entry.principal : 'expired';
 }

@@ -7,7 +7,7 @@ import { sampleRecord } from '../store/sql/testing/sample-record.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { keepKeyUses, restoreKeyUses } from './keep-key-uses.ts';
 import { createKeyDirectory, putKey } from './key-directory.ts';
-import { createKeyHasher } from './key-hash.ts';
+import { createKeyHasher } from './key-format.ts';
 
 const newFolder = temporaryFolders();
 const KEY: StoredKey = {

@@ -3,9 +3,10 @@
  * commands after the store has them; reads no store itself, and holds no secret, only keyed hashes.
  */
 import { parseIpRange } from '../lib/ip-range.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { PolicyReader, StoredAccount } from '../store/policy-port.ts';
 import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports.ts';
-import type { KeyHasher } from './key-hash.ts';
+import { createKeyHasher, type KeyHasher } from './key-format.ts';
 import { type KeyUse, newKeyUse } from './key-use.ts';
 import { compileModelPatterns } from './model-patterns.ts';
 import type { Principal } from './principal.ts';
@@ -140,4 +141,21 @@ function compilePrincipal(directory: KeyDirectory, key: StoredKey, use: KeyUse):
     workspaceAllows: compileModelPatterns(workspace.models),
     bodies: workspace.bodies,
   };
+}
+
+/**
+ * The directory of all keys, workspaces and accounts of a store. `masterKey`: 64 hex characters, the one that they were made
+ * under. `makers`: what people may do; nothing where no call is answered by the directory.
+ */
+export async function loadKeyDirectory(
+  policies: Pick<PolicyReader, 'readKeys' | 'readWorkspaces' | 'readAccounts'>,
+  masterKey: Secret,
+  makers: ReadonlyMap<string, MakerRights> = new Map(),
+): Promise<KeyDirectory> {
+  const [accounts, workspaces, keys] = await Promise.all([
+    policies.readAccounts(),
+    policies.readWorkspaces(),
+    policies.readKeys(),
+  ]);
+  return createKeyDirectory(createKeyHasher(masterKey), { accounts, workspaces, keys, makers });
 }

@@ -2,7 +2,9 @@
  * Owns when the library behind sign-in is loaded and set up: at the first request that needs it, so that a start pays nothing;
  * for another service when somebody goes there, anew after a failure.
  */
-import type { Secret } from '../lib/secret.ts';
+
+import { hkdfSync } from 'node:crypto';
+import { Secret } from '../lib/secret.ts';
 import type { PeopleStore } from '../store/people-port.ts';
 import type { AuthEngine, OidcService } from './auth-engine.ts';
 import { PeopleFailure } from './people-failure.ts';
@@ -84,4 +86,10 @@ export function createAuthEngines({ people, secret, services, publicUrl, nowMs, 
       return made;
     },
   };
+}
+
+/** Derived from the master key (64 hex characters) and from nothing else, so that it holds over restarts. 64 hex characters. */
+export function deriveAuthSecret(masterKey: Secret): Secret {
+  const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate people v1', 32);
+  return new Secret(Buffer.from(derived).toString('hex'));
 }

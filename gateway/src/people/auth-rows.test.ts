@@ -5,7 +5,7 @@ import { openStore, type Store } from '../store/sql/open-store.ts';
 import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
 import { renderSessionCookie } from './auth-cookies.ts';
 import { createAuthEngine } from './auth-engine.ts';
-import { hashSessionToken } from './session-token.ts';
+import { hashSessionToken } from './sessions.ts';
 
 const folder = temporaryFolders();
 const secret = new Secret('ab'.repeat(32));

@@ -14,7 +14,7 @@ import type {
   PeopleValue,
 } from '../store/people-port.ts';
 import { emailColumns, personOfEmail, readEmail } from './email-address.ts';
-import { hashSessionToken } from './session-token.ts';
+import { hashSessionToken } from './sessions.ts';
 
 /** The library's tables. Its own names of models and fields are mapped to these in `auth-engine.ts`. */
 const TABLES = ['person', 'person_session', 'sign_in_method', 'sign_in_step', 'second_factor'] as const;

@@ -1,13 +1,14 @@
 /** Owns what a person changes about how he signs in: password and second factor. Each change gives his session a new token. */
+
+import type { PeopleStore } from '../store/people-port.ts';
 import { type Attempts, addressSubject, personSubject } from './attempts.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngine } from './auth-engine.ts';
 import type { AuthEngines } from './auth-engines.ts';
 import { orRefusal } from './auth-refusal.ts';
-import { PeopleFailure } from './people-failure.ts';
-import type { PeopleAct, TakeNote } from './people-note.ts';
+import { isPassword } from './passwords.ts';
+import { type PeopleAct, PeopleFailure, type TakeNote } from './people-failure.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
-import { codeIsSpent, type SpentCodes } from './spent-codes.ts';
 
 /** What an authenticator is set up with; shown once. */
 export interface NewSecondFactor {
@@ -116,5 +117,76 @@ export function createCredentials(parts: CredentialsParts): Credentials {
       sendCookies(headers, who.arrival, outgoing);
       await tell(who, 'person.second_factor_off');
     },
+  };
+}
+
+export interface SpentCodes {
+  /** Marks a code as used; null: it was used before. The result takes the mark back: the code was not right. */
+  spend(person: string, code: string): (() => void) | null;
+}
+
+/** The step before, this one and the next, 30 s each. */
+const RIGHT_MS = 90_000;
+
+/** The refusal of a code that was used before. */
+export function codeIsSpent(): PeopleFailure {
+  return new PeopleFailure('wrong_credential', 'this code was used already; wait for the next one', { member: 'code' });
+}
+
+/** `nowMs`: unix ms. */
+export function createSpentCodes(nowMs: () => number): SpentCodes {
+  const spentAtMs = new Map<string, number>();
+  return {
+    spend(person, code) {
+      const atMs = nowMs();
+      for (const [name, thenMs] of spentAtMs) if (atMs - thenMs > RIGHT_MS) spentAtMs.delete(name);
+      const name = `${person} ${code}`;
+      if (spentAtMs.has(name)) return null;
+      spentAtMs.set(name, atMs);
+      return () => spentAtMs.delete(name);
+    },
+  };
+}
+
+/** `password` null: none was given. @throws PeopleFailure `wrong_credential`, `forbidden` where the sign-in is too old, `too_many` */
+export type FreshProof = (who: Caller, password: string | null) => Promise<void>;
+
+interface ProofParts {
+  readonly people: PeopleStore;
+  readonly attempts: Attempts;
+  nowMs(): number;
+}
+
+const FRESH_MS = 10 * 60_000;
+
+export function createFreshProof({ people, attempts, nowMs }: ProofParts): FreshProof {
+  return async ({ signedIn: { person, session }, arrival }, password) => {
+    const [method] = await people.find('sign_in_method', {
+      where: [
+        ['person', 'is', person.id],
+        ['password_hash', 'is not', null],
+      ],
+    });
+    const hash = method?.password_hash ?? null;
+    if (hash === null) {
+      if (nowMs() - session.created_at_ms <= FRESH_MS) return;
+      throw new PeopleFailure(
+        'forbidden',
+        'you have no password to prove who you are; sign out, sign in again, and do this within 10 minutes',
+      );
+    }
+    const bySubject = personSubject(person.id);
+    const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
+    const isRight = password !== null && (await isPassword(password, hash).catch(withdrawn(attempt.withdraw)));
+    if (!isRight) throw new PeopleFailure('wrong_credential', 'the password is not right', { member: 'password' });
+    attempt.succeed([bySubject.name]);
+  };
+}
+
+/** A fault of ours is no failure of his. */
+function withdrawn(withdraw: () => void): (fault: unknown) => never {
+  return (fault) => {
+    withdraw();
+    throw fault;
   };
 }

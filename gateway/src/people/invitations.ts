@@ -2,15 +2,13 @@
 import { generateId } from '../identity/key-format.ts';
 import type { InvitationRow, PeopleChange, PersonRow } from '../store/people-port.ts';
 import { requireEmail } from './email-address.ts';
-import { bindPerson, checkGiven, type Giver, holds, type MembersParts, shares } from './members.ts';
-import { parseRole, parseWorkspaces, renderWorkspaces } from './membership.ts';
-import { makePerson } from './new-person.ts';
+import { bindPerson, checkGiven, createPersonNames, type Giver, holds, type MembersParts, shares } from './members.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
 import { UNVERIFIED_PER_EMAIL_MAX } from './password-users.ts';
 import { PeopleFailure } from './people-failure.ts';
-import { createPersonNames } from './person-names.ts';
-import type { MemberRights, Role } from './roles.ts';
+import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from './roles.ts';
 import type { SignedIn } from './sessions.ts';
+import { makePerson } from './set-up.ts';
 
 export interface Invitation extends MemberRights {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Owns which one-time links commands can make: to set the console up, and to a new password. */
 import type { PeopleStore } from '../store/people-port.ts';
-import { createResetLinks, type ResetLinks } from './reset-links.ts';
+import { createResetLinks, type ResetLinks } from './password-resets.ts';
 import { createSetUp, type SetUp } from './set-up.ts';
 
 export interface LinkMakers {

@@ -3,10 +3,17 @@
  * owners alone make and unmake owners; nobody gives what he does not have.
  */
 import type { PeopleChange, PeopleStore, PersonRow } from '../store/people-port.ts';
-import { type MakerRights, type Membership, makerRightsOf, membershipOf, renderWorkspaces } from './membership.ts';
-import { PeopleFailure } from './people-failure.ts';
-import type { TakeNote } from './people-note.ts';
-import { type MemberRights, type Permission, permissionsOf } from './roles.ts';
+import { PeopleFailure, type TakeNote } from './people-failure.ts';
+import {
+  type MakerRights,
+  type MemberRights,
+  type Membership,
+  makerRightsOf,
+  membershipOf,
+  type Permission,
+  permissionsOf,
+  renderWorkspaces,
+} from './roles.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Who changes something, and what he may do in the account. */
@@ -212,5 +219,15 @@ export function createMembers(parts: MembersParts): Members {
           ...noteOf(giver, person),
         });
       }),
+  };
+}
+
+/** Names by id. Who is not there any more is not in it. */
+export type PersonNames = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+
+export function createPersonNames(people: Pick<PeopleStore, 'find'>): PersonNames {
+  return async (ids) => {
+    const rows = ids.length === 0 ? [] : await people.find('person', { where: [['id', 'in', [...new Set(ids)]]] });
+    return new Map(rows.map(({ id, name }) => [id, name]));
   };
 }

@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto';
 import type { PeopleStore } from '../store/people-port.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, STATE_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';
-import type { Caller } from './credentials.ts';
-import type { FreshProof } from './fresh-proof.ts';
-import { PeopleFailure } from './people-failure.ts';
-import type { PeopleAct, TakeNote } from './people-note.ts';
-import type { RelyingParty } from './relying-party.ts';
+import type { Caller, FreshProof } from './credentials.ts';
+import type { RelyingParty } from './passkey-check.ts';
+import { type PeopleAct, PeopleFailure, type TakeNote } from './people-failure.ts';
 import type { Sessions } from './sessions.ts';
 import type { WaysIn } from './ways-in.ts';
 

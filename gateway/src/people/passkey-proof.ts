@@ -2,8 +2,7 @@
 import type { PasskeyRow, PeopleStore } from '../store/people-port.ts';
 import type { Arrival } from './auth-cookies.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
-import { renderSignOptions, type SignedByPasskey } from './passkey-messages.ts';
-import type { RelyingParty } from './relying-party.ts';
+import { type RelyingParty, renderSignOptions, type SignedByPasskey } from './passkey-check.ts';
 
 export interface PasskeyProof {
   /** What the browser has any passkey of this host sign. */

@@ -1,13 +1,12 @@
 /** Owns the passkeys that a person has: one more, one less, their names, and that the last way in stays. Signing in by them is `passkey-proof.ts`'s. */
 import { generateId } from '../identity/key-format.ts';
 import type { PasskeyRow, PeopleStore } from '../store/people-port.ts';
-import type { Caller } from './credentials.ts';
-import type { FreshProof } from './fresh-proof.ts';
+import type { Caller, FreshProof } from './credentials.ts';
+
 import type { PasskeyChallenges } from './passkey-challenges.ts';
-import { type MadePasskey, renderMakeOptions } from './passkey-messages.ts';
-import { PeopleFailure } from './people-failure.ts';
-import type { PeopleAct, PeopleNote, TakeNote } from './people-note.ts';
-import type { RelyingParty } from './relying-party.ts';
+import { type MadePasskey, type RelyingParty, renderMakeOptions } from './passkey-check.ts';
+import { type PeopleAct, PeopleFailure, type PeopleNote, type TakeNote } from './people-failure.ts';
+
 import type { Sessions } from './sessions.ts';
 import type { WaysIn } from './ways-in.ts';
 

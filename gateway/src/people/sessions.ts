@@ -2,13 +2,12 @@
  * Owns who is signed in: which session a cookie holds, until when, and what ends it. A session ends after a week of silence and
  * after thirty days whatever happens; what ends one binds the next request. Most are made by the library behind sign-in.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { generateId } from '../identity/key-format.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { PeopleChange, PeopleStore, PersonRow, PersonSessionRow } from '../store/people-port.ts';
 import { type Arrival, readSessionToken, renderSessionCookie, sendCookies } from './auth-cookies.ts';
-import { type Membership, membershipOf } from './membership.ts';
-import { hashSessionToken } from './session-token.ts';
+import { type Membership, membershipOf } from './roles.ts';
 
 export interface SignedIn {
   readonly session: PersonSessionRow;
@@ -146,4 +145,9 @@ export function createSessions({ people, secret, nowMs, onFault }: SessionParts)
     },
     forget,
   };
+}
+
+/** What a session token is kept and found as: it has 190 random bits, so a plain hash gives nothing away. */
+export function hashSessionToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
 }

@@ -2,10 +2,12 @@
  * Owns the first run: the one-time link that makes the first person, and that there is none once somebody has used it. Prints
  * nothing and knows no address.
  */
-import type { PeopleStore } from '../store/people-port.ts';
-import { requireEmail } from './email-address.ts';
-import { makePerson } from './new-person.ts';
+
+import { generateId } from '../identity/key-format.ts';
+import type { PeopleChange, PeopleStore } from '../store/people-port.ts';
+import { emailColumns, requireEmail } from './email-address.ts';
 import { drawToken, hashToken } from './one-time-token.ts';
+import { hashPassword } from './passwords.ts';
 import { PeopleFailure } from './people-failure.ts';
 import { HOUSE_ACCOUNT } from './roles.ts';
 
@@ -98,4 +100,45 @@ function linkIsGone(): PeopleFailure {
     'this set-up link was used, has expired or was replaced. If nobody has set up the console yet, print a new one: tollgate setup-link',
     { page: '/app/sign-in' },
   );
+}
+
+interface NewPerson {
+  readonly id: string;
+  readonly changes: readonly PeopleChange[];
+}
+
+interface NewPersonGiven {
+  readonly name: string;
+  /** As `readEmail` answers it. */
+  readonly email: string;
+  readonly password: string;
+  /** Null: the address is verified. Else the account that invited it. */
+  readonly account: string | null;
+}
+
+export async function makePerson({ name, email, password, account }: NewPersonGiven, atMs: number): Promise<NewPerson> {
+  const id = generateId('person');
+  const times = { created_at_ms: atMs, updated_at_ms: atMs };
+  const password_hash = await hashPassword(password);
+  return {
+    id,
+    changes: [
+      {
+        of: 'person',
+        insert: { id, name, ...emailColumns(email, account), second_factor: 0, seen_at_ms: atMs, ...times },
+      },
+      {
+        of: 'sign_in_method',
+        insert: {
+          id: generateId('method'),
+          person: id,
+          provider: 'credential',
+          subject: id,
+          scope: null,
+          password_hash,
+          ...times,
+        },
+      },
+    ],
+  };
 }

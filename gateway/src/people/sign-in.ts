@@ -15,16 +15,14 @@ import {
 } from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';
 import { orRefusal } from './auth-refusal.ts';
+import { codeIsSpent, type SpentCodes } from './credentials.ts';
 import { emailOfPerson, readEmail } from './email-address.ts';
 import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
-import type { SignedByPasskey } from './passkey-messages.ts';
+import type { RelyingParty, SignedByPasskey } from './passkey-check.ts';
 import type { PasskeyProof, SignOptions } from './passkey-proof.ts';
 import type { FindByPassword } from './password-users.ts';
-import { PeopleFailure } from './people-failure.ts';
-import type { TakeNote } from './people-note.ts';
-import type { RelyingParty } from './relying-party.ts';
+import { PeopleFailure, type TakeNote } from './people-failure.ts';
 import type { Sessions } from './sessions.ts';
-import { codeIsSpent, type SpentCodes } from './spent-codes.ts';
 
 export type SignInState = 'second_factor' | 'signed_in';
 

@@ -1,7 +1,7 @@
 /** Checks that costly work is bounded, and that a failure gives its place on. */
 import { expect, test } from 'bun:test';
+import { createTurns } from './passwords.ts';
 import { PeopleFailure } from './people-failure.ts';
-import { createTurns } from './turns.ts';
 
 test('so many run, so many wait in order, the rest are sent away; afterwards there is room again', async () => {
   const inTurn = createTurns(2, 3);

@@ -1,7 +1,7 @@
 /** Verifies a user's email address by the word of whoever runs the gateway, and gives back what waited for that. */
 import type { PeopleChange, PeopleStore, PersonRow } from '../store/people-port.ts';
 import { requireEmail } from './email-address.ts';
-import { type MakerRights, makerRightsOf, membershipOf } from './membership.ts';
+import { type MakerRights, makerRightsOf, membershipOf } from './roles.ts';
 
 /** `several`: users of the address that are not verified, by their accounts. `verified`: one user of the address is already. */
 export type VerifyOutcome =

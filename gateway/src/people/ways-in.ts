@@ -1,8 +1,8 @@
 /** Keeps the last way in: a passkey or a service is not removed where nothing else would sign the user in. */
 import type { PeopleStore } from '../store/people-port.ts';
+import type { RelyingParty } from './passkey-check.ts';
+import { createTurns } from './passwords.ts';
 import { PeopleFailure } from './people-failure.ts';
-import type { RelyingParty } from './relying-party.ts';
-import { createTurns } from './turns.ts';
 
 export interface WaysIn {
   /** @throws PeopleFailure `conflict` where nothing but the named passkey or service signs the user in at this address */

@@ -1,7 +1,17 @@
 /** Owns the checks of single request members and the words of their refusals. Knows no protocol. */
+
+import type { Limits } from '../config/limits.ts';
 import { type CallFailure, invalidRequest } from '../errors/call-failure.ts';
-import { isInteger } from '../wire/json-integer.ts';
-import { elements, type JsonNode, jsonText, numberValue, stringValue } from '../wire/json-node.ts';
+import {
+  children,
+  elements,
+  isInteger,
+  type JsonNode,
+  jsonText,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../wire/json-node.ts';
 
 const FOUND_CHARS_MAX = 60;
 
@@ -83,7 +93,7 @@ export function checkText(node: JsonNode, path: string, charsMax: number, charsM
 }
 
 /** Whether a text has more than so many characters: code points, as people and JSON Schema count them. */
-export function isLonger(text: string, charsMax: number): boolean {
+function isLonger(text: string, charsMax: number): boolean {
   if (text.length <= charsMax) return false;
   if (text.length > charsMax * 2) return true;
   let chars = 0;
@@ -107,4 +117,25 @@ function hasControl(text: string): boolean {
     if (code < 32 || (code >= 127 && code < 160)) return true;
   }
   return false;
+}
+
+/** Null counts as absent; values that are no strings pass (they are for upstream to judge). */
+export function checkMetadata(node: JsonNode, limits: Limits): void {
+  if (node.kind === 'null') return;
+  checkKind(node, 'metadata', ['object'], 'an object');
+  for (const value of children(node)) {
+    const name = memberName(value);
+    if (isLonger(name, limits.metadataKeyMax)) {
+      throw refuse('metadata', node, `keys of at most ${limits.metadataKeyMax} characters`);
+    }
+    if (stringValue(value) !== undefined) checkText(value, `metadata.${name}`, limits.metadataValueMax);
+  }
+}
+
+/** Null counts as absent. */
+export function checkTools(node: JsonNode, limits: Limits): void {
+  if (node.kind === 'null') return;
+  checkArray(node, 'tools', 0, limits.toolsMax).forEach((tool, index) => {
+    checkKind(tool, `tools.${index}`, ['object'], 'a tool definition (an object)');
+  });
 }

@@ -1,9 +1,9 @@
 /** Tests of error-body.ts and of both formats' read-error.ts: every form of an error body, and none that is hostile to its reader. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readError as readChatError } from './chat-completions/read-error.ts';
+import { readError as readChatError } from './chat-completions/parse-answer.ts';
 import { readErrorBody } from './error-body.ts';
-import { readError as readMessagesError } from './messages/read-error.ts';
+import { readError as readMessagesError } from './messages/parse-answer.ts';
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const BOTH = [

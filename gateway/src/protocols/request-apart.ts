@@ -1,5 +1,5 @@
 /** Owns finding what a request brings or asks for beside text, so that its hold covers what that costs. Judges no member. */
-import { TOOL_KIND } from '../generation/usage-apart.ts';
+import { TOOL_KIND } from '../generation/usage.ts';
 import { children, type JsonNode, member, numberValue, stringValue } from '../wire/json-node.ts';
 import type { RequestApart } from './request-facts.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { findModel } from '../catalog/catalog.ts';
 import type { ServedTarget } from '../config/served-models.ts';
 import { findPreset, NO_QUIRKS } from '../providers/presets.ts';
-import { hiddenReasoningOf } from './hidden-reasoning.ts';
+import { hiddenReasoningOf } from './route.ts';
 import { reasons, traitsOf } from './upstream-traits.ts';
 
 /** A target of a preset, or (null) of a host that nobody knows. */

@@ -1,11 +1,10 @@
 /** Owns the table from public model names to who answers them, at what price. Built at start and at each reload. */
 import { FREE_PRICE, type Price } from '../billing/price.ts';
-import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook } from '../billing/price-book.ts';
+import { addPeriods, type PriceBook, type PricePeriod, parsePriceBook, priceAt } from '../billing/price-book.ts';
 import type { Protocol } from '../config/config.ts';
 import type { CatalogName, ServedModel, ServedTarget } from '../config/served-models.ts';
 import type { UpstreamTraits } from '../protocols/upstream-traits.ts';
 import { buildUpstream, type Upstream } from '../providers/upstream.ts';
-import { type HiddenReasoning, hiddenReasoningOf } from './hidden-reasoning.ts';
 import { type ModelFacts, reasons, traitsOf } from './upstream-traits.ts';
 
 /** What the table needs to know of the catalogue: price and facts of a model at a host; null: it does not know it. */
@@ -78,4 +77,32 @@ function buildRoute(model: ServedModel, findFacts: FindFacts, findSetPrices: Fin
 
 function targetPrice({ provider }: ServedTarget, facts: ReturnType<FindFacts>): Price | null {
   return provider.kind === 'demo' ? FREE_PRICE : (facts?.price ?? null);
+}
+
+/** Of none, of those whose request asks for reasoning, or of all. */
+type HiddenReasoning = 'never' | 'asked' | 'always';
+
+/**
+ * Of a model that nobody knows to reason, none: nothing is refused for a guess. `reasons` null: neither the catalogue nor the
+ * file says it, so that OpenAI's names tell.
+ */
+export function hiddenReasoningOf(
+  { provider }: ServedTarget,
+  reasons: boolean | null,
+  { chat }: UpstreamTraits,
+): HiddenReasoning {
+  if (provider.kind === 'demo') return 'never';
+  return (reasons ?? (chat.efforts ?? []).length > 0) ? provider.quirks.hiddenReasoning : 'never';
+}
+
+/** The public name of the model that is cheapest (by output) at `nowMs` over the protocol; those without a price come last. */
+export function suggestModel(routes: RouteTable, protocol: Protocol, nowMs: number): string | null {
+  const speaking = [...routes].filter(([, route]) => route.protocols.includes(protocol));
+  const priced = speaking.map(([name, route]) => ({ name, price: priceAt(route.prices, nowMs) }));
+  return priced.sort(byPrice)[0]?.name ?? null;
+}
+
+function byPrice({ price: one }: { price: Price | null }, { price: other }: { price: Price | null }): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  return Number(one.output - other.output);
 }

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { bookOf } from '../billing/price-book.ts';
-import type { Route, RouteTable } from './route.ts';
-import { suggestModel } from './suggest-model.ts';
+import { type Route, type RouteTable, suggestModel } from './route.ts';
+
 import { traitsOf } from './upstream-traits.ts';
 
 function route(protocols: Route['protocols'], output: number | null): Route {

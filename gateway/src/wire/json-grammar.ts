@@ -22,19 +22,7 @@ import {
   STRING_STOP,
   TAB,
 } from './json-bytes.ts';
-import {
-  FAULT_BYTE,
-  FAULT_DEPTH,
-  FAULT_DUPLICATE,
-  FAULT_KEY_BYTES,
-  FAULT_KEYS,
-  FAULT_LITERAL,
-  FAULT_NODES,
-  FAULT_STRING,
-  NO_FAULT,
-} from './json-faults.ts';
 import { addKey, type KeySet } from './json-key-set.ts';
-import { NUMBER_CLASS, NUMBER_COMPLETE, NUMBER_NEXT, NUMBER_START, NUMBER_STOP } from './json-number-grammar.ts';
 import {
   AWAIT_COLON,
   AWAIT_FIRST_ELEMENT,
@@ -43,6 +31,14 @@ import {
   AWAIT_NOTHING,
   AWAIT_SEPARATOR,
   AWAIT_VALUE,
+  FAULT_BYTE,
+  FAULT_DEPTH,
+  FAULT_DUPLICATE,
+  FAULT_KEY_BYTES,
+  FAULT_KEYS,
+  FAULT_LITERAL,
+  FAULT_NODES,
+  FAULT_STRING,
   FRAME_COUNT,
   FRAME_INTS,
   FRAME_IS_OBJECT,
@@ -53,9 +49,16 @@ import {
   IN_KEY,
   IN_NUMBER,
   IN_STRING,
+  NO_FAULT,
+  NUMBER_CLASS,
+  NUMBER_COMPLETE,
+  NUMBER_NEXT,
+  NUMBER_START,
+  NUMBER_STOP,
   openFrame,
   type ScanState,
 } from './json-scan-state.ts';
+
 import {
   appendNode,
   closeNode,

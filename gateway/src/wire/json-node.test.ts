@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { isInteger } from './json-integer.ts';
 import {
   elements,
+  isInteger,
   isOpen,
   type JsonNode,
   jsonText,
@@ -13,6 +13,7 @@ import {
   numberValue,
   stringValue,
 } from './json-node.ts';
+
 import { scanJson } from './json-scan.ts';
 
 function rootOf(text: string, outlineDepth = 4): JsonNode {

@@ -1,5 +1,6 @@
 /** Owns reading a scanned JSON text: finding members and elements by the outline and decoding single values. It changes nothing. */
 
+import { BACKSLASH } from './json-bytes.ts';
 import {
   AT_END,
   AT_KEY_END,
@@ -15,7 +16,6 @@ import {
   KIND_MASK,
   readNode,
 } from './json-tape.ts';
-import { spanText, stringText } from './json-text.ts';
 
 /** What a value is. */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
@@ -159,4 +159,43 @@ function hasKey(outline: JsonOutline, index: number, name: string): boolean {
     if (bytes[start + 1 + i] !== unit) return false;
   }
   return end - start - 2 === name.length;
+}
+
+/** The text of a JSON string token, quotes included in the span, with its escapes resolved; lone surrogates stay what they are. */
+export function stringText(bytes: Uint8Array, start: number, end: number): string {
+  for (let i = start; i < end; i++)
+    if (bytes[i] === BACKSLASH) return JSON.parse(spanText(bytes, start, end)) as string;
+  return spanText(bytes, start + 1, end - 1);
+}
+
+/** The text of `bytes[start, end)`, decoded as UTF-8. */
+function spanText(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
+}
+
+/**
+ * Whether the value is a number without a fraction: `1`, `1.0`, `1e2` and `9007199254740993` are integers, `1.5` and `1e-1` are
+ * not (JSON Schema 2020-12, validation, 6.1.1: https://json-schema.org/draft/2020-12/json-schema-validation, 2026-11-20).
+ */
+export function isInteger(node: JsonNode): boolean {
+  if (node.kind !== 'number') return false;
+  const { bytes } = node.outline;
+  let fractionDigits = 0;
+  let trailingZeros = 0;
+  let isZero = true;
+  let inFraction = false;
+  let pos = node.start;
+  for (; pos < node.end; pos++) {
+    const byte = bytes[pos] as number;
+    if (byte === 0x2e) inFraction = true;
+    else if (byte === 0x65 || byte === 0x45) break;
+    else if (byte !== 0x2d) {
+      if (inFraction) fractionDigits++;
+      trailingZeros = byte === 0x30 ? trailingZeros + 1 : 0;
+      isZero &&= byte === 0x30;
+    }
+  }
+  // An exponent too large for a double is infinite, which compares as it should.
+  const exponent = pos === node.end ? 0 : Number(Buffer.from(bytes.subarray(pos + 1, node.end)).toString());
+  return isZero || exponent + trailingZeros >= fractionDigits;
 }

@@ -1,12 +1,17 @@
 /** Owns which problem a stopped JSON scan has, with its place and path. */
-
 import { BACKSLASH, ESCAPE_CLASS, HEX_DIGIT, literalByFirstByte } from './json-bytes.ts';
-import * as Fault from './json-faults.ts';
-import { expectedInNumber, NUMBER_COMPLETE } from './json-number-grammar.ts';
-import { describeProblem, type JsonProblem, type JsonProblemCode, nameByte, quoteKey } from './json-problem.ts';
-import { pathOf } from './json-scan-path.ts';
+import { stringText } from './json-node.ts';
+import {
+  describeProblem,
+  type JsonProblem,
+  type JsonProblemCode,
+  memberPath,
+  nameByte,
+  quoteKey,
+} from './json-problem.ts';
+import * as Fault from './json-scan-state.ts';
 import * as State from './json-scan-state.ts';
-import { stringText } from './json-text.ts';
+import { expectedInNumber, NUMBER_COMPLETE } from './json-scan-state.ts';
 
 const EXPECTED: Readonly<Record<number, string>> = {
   [State.AWAIT_VALUE]: 'a value',
@@ -155,4 +160,28 @@ function expectedBy(state: State.ScanState): string {
 
 function isWholeNumber(state: State.ScanState): boolean {
   return state.expecting === State.IN_NUMBER && NUMBER_COMPLETE[state.numberState] === 1;
+}
+
+/** The path of the value that is being read, as `messages[3].content`; of its container where a key or a comma is due. */
+function pathOf(state: State.ScanState): string {
+  const depth = state.depth + (isInValue(state.expecting) ? 1 : 0);
+  let path = '';
+  for (let level = 1; level < depth; level++) path = addLevel(state, level * State.FRAME_INTS, path);
+  return path;
+}
+
+function isInValue(expecting: number): boolean {
+  return (
+    expecting !== State.AWAIT_FIRST_KEY &&
+    expecting !== State.AWAIT_KEY &&
+    expecting !== State.AWAIT_SEPARATOR &&
+    expecting !== State.IN_KEY
+  );
+}
+
+function addLevel(state: State.ScanState, frame: number, path: string): string {
+  const { frames, view } = state;
+  if (frames[frame + State.FRAME_IS_OBJECT] === 0) return `${path}[${frames[frame + State.FRAME_COUNT]}]`;
+  const keyStart = frames[frame + State.FRAME_KEY_START] as number;
+  return memberPath(path, stringText(view.bytes, keyStart, frames[frame + State.FRAME_KEY_END] as number));
 }

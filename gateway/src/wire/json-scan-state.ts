@@ -1,9 +1,7 @@
 /** Owns where a JSON scan stands between two steps, and the stack of open objects and arrays. What a byte means there is
  * json-grammar.ts's. */
-
 import { clearKeySet, createKeySet, type KeySet } from './json-key-set.ts';
 import type { JsonScanLimits } from './json-limits.ts';
-import { NUMBER_START } from './json-number-grammar.ts';
 import { clearTape, createTape, type JsonTape } from './json-tape.ts';
 import { viewWords, type WordView } from './json-word-view.ts';
 
@@ -121,4 +119,66 @@ export function openFrame(state: ScanState, node: number, isObject: boolean): vo
     frames[at + FRAME_KEY_END] = -1;
     frames[at + FRAME_KEY_FLAGS] = 0;
   }
+}
+
+export const NO_FAULT = 0;
+/** The byte at the position cannot stand there. */
+export const FAULT_BYTE = 1;
+/** Inside a string or key: a raw control character, a wrong escape, or the end within an escape. */
+export const FAULT_STRING = 2;
+/** A word that begins as a literal and is none. */
+export const FAULT_LITERAL = 3;
+export const FAULT_DEPTH = 4;
+export const FAULT_NODES = 5;
+export const FAULT_DUPLICATE = 6;
+export const FAULT_KEYS = 7;
+export const FAULT_KEY_BYTES = 8;
+
+const STATES = ['start', 'minus', 'zero', 'integer', 'point', 'fraction', 'exponent', 'sign', 'power'] as const;
+type NumberState = (typeof STATES)[number];
+
+const CLASSES: readonly string[] = ['0', '123456789', '.', 'eE', '+', '-'];
+
+const NEXT: Record<NumberState, readonly (NumberState | null)[]> = {
+  start: ['zero', 'integer', null, null, null, 'minus'],
+  minus: ['zero', 'integer', null, null, null, null],
+  zero: [null, null, 'point', 'exponent', null, null],
+  integer: ['integer', 'integer', 'point', 'exponent', null, null],
+  point: ['fraction', 'fraction', null, null, null, null],
+  fraction: ['fraction', 'fraction', null, 'exponent', null, null],
+  exponent: ['power', 'power', null, null, 'sign', 'sign'],
+  sign: ['power', 'power', null, null, null, null],
+  power: ['power', 'power', null, null, null, null],
+};
+
+/** The state before the first byte of a number. */
+export const NUMBER_START = 0;
+
+/** In NUMBER_NEXT: the byte does not belong to the number. */
+export const NUMBER_STOP = 255;
+
+/** The state after a byte, by `state << 3 | class`. */
+export const NUMBER_NEXT: Uint8Array = Uint8Array.from({ length: STATES.length * 8 }, (_, cell) => {
+  const from = STATES[cell >> 3];
+  const to = from === undefined ? null : (NEXT[from][cell & 7] ?? null);
+  return to === null ? NUMBER_STOP : STATES.indexOf(to);
+});
+
+/** The class of a byte in a number. */
+export const NUMBER_CLASS: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const found = CLASSES.findIndex((chars) => chars.includes(String.fromCharCode(byte)));
+  return found === -1 ? CLASSES.length : found;
+});
+
+/** Whether a number may end in this state: 1 or 0. */
+export const NUMBER_COMPLETE: Uint8Array = Uint8Array.from(STATES, (state) =>
+  ['zero', 'integer', 'fraction', 'power'].includes(state) ? 1 : 0,
+);
+
+/** What an unfinished number still needs, in words for a message. */
+export function expectedInNumber(state: number): string {
+  if (STATES[state] === 'exponent') return 'a sign or a digit of the exponent';
+  if (STATES[state] === 'sign') return 'a digit of the exponent';
+  if (STATES[state] === 'point') return 'a digit after the decimal point';
+  return 'a digit';
 }

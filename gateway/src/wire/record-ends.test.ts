@@ -1,7 +1,7 @@
 /** Checks where records end, by blank lines of every kind, against the decoder. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { firstRecordEnd, lastRecordEnd } from './record-ends.ts';
+import { firstRecordEnd, lastRecordEnd } from './line-ends.ts';
 import { startSseDecoder } from './sse-decoder.ts';
 
 /** Where the decoder says that records end, less blank lines of their own and the LF that a CR may still get. */

@@ -1,5 +1,5 @@
 /** Checks single files: size, first line, name, escapes from the checkers, floating point near money. */
-import { type Source, type Tree, type Violation } from './source-tree.ts';
+import type { Source, Tree, Violation } from './source-tree.ts';
 
 const FILE_LINES_MAX = 400;
 const TEST_LINES_MAX = 600;
@@ -34,9 +34,7 @@ function lineCount({ text }: Source): number {
 export function openingComments({ sources }: Tree): Violation[] {
   return sources
     .filter(({ lines }) => !/^(\/\*\*|\/\/)/.test(lines[0] ?? ''))
-    .map(
-      ({ path }) => `${path}: opens without a comment; state its purpose in a verb phrase, such as “Parses …”`,
-    );
+    .map(({ path }) => `${path}: opens without a comment; state its purpose in a verb phrase, such as “Parses …”`);
 }
 
 /** File names are kebab-case and say something. */

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../src/generation/event.ts';
-import { foldGeneration, type Generation } from '../../src/generation/generation.ts';
-import { unfoldGeneration } from '../../src/generation/unfold.ts';
+import { foldGeneration, type Generation, unfoldGeneration } from '../../src/generation/generation.ts';
+
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import type { SetName } from '../fake-upstream/recordings.ts';

@@ -1,5 +1,5 @@
 /** Owns what the gateway's own books say of a data folder: records, balances, and whether the ledger proves itself. */
-import { prove } from '../../src/cli/prove.ts';
+import { prove } from '../../src/cli/verify.ts';
 import type { AccountBalance } from '../../src/store/ledger-port.ts';
 import type { CallRecord } from '../../src/store/ports.ts';
 import { databasePath } from '../../src/store/sql/connection.ts';

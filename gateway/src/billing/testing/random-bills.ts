@@ -2,8 +2,8 @@
  * Owns random calls with their bills, and the exact fractions they are compared with. The fractions are made from the
  * digits of the price texts, apart from the parser and the formula under test.
  */
-import type { Usage } from '../../generation/usage.ts';
-import { apartOf } from '../../generation/usage-apart.ts';
+import { apartOf, type Usage } from '../../generation/usage.ts';
+
 import { parseConfigPrice } from '../config-price.ts';
 import { costNanoUsd } from '../cost.ts';
 import { parsePriceVersion, withMarkUp } from '../price.ts';

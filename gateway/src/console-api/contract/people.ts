@@ -1,8 +1,50 @@
 /** Owns the routes by which people come in: set-up, sign-in, their own account, invitations. */
 import { z } from 'zod';
 import { PERMISSIONS } from '../../people/roles.ts';
-import { madePasskey, makeOptions, signedByPasskey, signOptions } from './passkey-messages.ts';
 import { email, givenName, id, nothing, type RouteTable, role, time } from './row.ts';
+
+const bytes = z.string().regex(/^[\w-]+$/, 'bytes in base64url, without padding');
+/** An authenticator makes ids of at most 1023 bytes. */
+const credential = bytes.max(1_364);
+const type = z.literal('public-key');
+
+/** What a browser makes. */
+const madePasskey = z.object({
+  id: credential,
+  type,
+  response: z.object({ clientDataJSON: bytes, attestationObject: bytes }),
+});
+
+/** What a browser has signed. */
+const signedByPasskey = z.object({
+  id: credential,
+  type,
+  response: z.object({ clientDataJSON: bytes, authenticatorData: bytes, signature: bytes, userHandle: bytes }),
+});
+
+/** What a browser makes one from. */
+const makeOptions = z.object({
+  challenge: bytes,
+  rp: z.object({ id: z.string(), name: z.string() }),
+  user: z.object({ id: bytes, name: z.string(), displayName: z.string() }),
+  pubKeyCredParams: z.array(z.object({ type, alg: z.int() })),
+  timeout: z.int(),
+  attestation: z.literal('none'),
+  excludeCredentials: z.array(z.object({ type, id: credential })),
+  authenticatorSelection: z.object({
+    residentKey: z.literal('required'),
+    requireResidentKey: z.boolean(),
+    userVerification: z.literal('required'),
+  }),
+});
+
+/** What a browser has signed by any passkey of the host. */
+const signOptions = z.object({
+  challenge: bytes,
+  rpId: z.string(),
+  timeout: z.int(),
+  userVerification: z.literal('required'),
+});
 
 const password = z.string().min(12, 'at least 12 characters').max(200);
 /** Its id: made in the account `default` where it is not there yet. */

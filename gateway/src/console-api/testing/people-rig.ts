@@ -4,11 +4,11 @@ import type { Config, OidcConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
-import type { KeyDirectory } from '../../identity/key-directory.ts';
-import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
+import { type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
+
 import { createLinkMakers } from '../../people/link-makers.ts';
-import { makersOf, membershipOf } from '../../people/membership.ts';
-import type { PeopleNote } from '../../people/people-note.ts';
+import type { PeopleNote } from '../../people/people-failure.ts';
+import { makersOf, membershipOf } from '../../people/roles.ts';
 import { createSetUp, type SetUp } from '../../people/set-up.ts';
 import { createVerifyEmail } from '../../people/verify-email.ts';
 import { loadMasterKey } from '../../store/sql/master-key.ts';
@@ -16,14 +16,12 @@ import { openStore, type Store } from '../../store/sql/open-store.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { createConsoleApi } from '../console-api.ts';
 import { createIdentify } from '../identify.ts';
-import { invitationHandlers } from '../invitations.ts';
-import { meHandlers } from '../me.ts';
+import { invitationHandlers, resetHandlers } from '../invitations.ts';
+import { meHandlers, passkeyHandlers } from '../me.ts';
 import { memberHandlers } from '../members.ts';
-import { passkeyHandlers } from '../passkeys.ts';
-import { resetHandlers } from '../resets.ts';
-import { sessionHandlers } from '../session.ts';
 import { setUpHandlers } from '../set-up.ts';
-import { signInHandlers } from '../sign-in.ts';
+import { sessionHandlers, signInHandlers } from '../sign-in.ts';
+
 import { withRest } from './rest-of-routes.ts';
 
 export interface Asked {

@@ -8,8 +8,8 @@ import { listServedModels } from '../../config/served-models.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
 import type { Gate } from '../../gateway/gate.ts';
-import { type KeyDirectory, putMaker } from '../../identity/key-directory.ts';
-import { loadKeyDirectory } from '../../identity/load-key-directory.ts';
+import { type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
+
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
 import type { CallRecord } from '../../store/ports.ts';

@@ -1,7 +1,7 @@
 /** Owns a world for tests of commands: a disk in memory, what binds calls, and what was told of money and accounts. */
-import { authenticate } from '../../identity/authenticate.ts';
+import { authenticate } from '../../identity/authorize.ts';
 import { createKeyDirectory, type KeyDirectory } from '../../identity/key-directory.ts';
-import { createKeyHasher } from '../../identity/key-hash.ts';
+import { createKeyHasher } from '../../identity/key-format.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { Caps, Subject } from '../../store/limits-port.ts';
 import type { StoredAccount } from '../../store/policy-port.ts';

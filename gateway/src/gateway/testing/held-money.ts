@@ -7,7 +7,7 @@ import { createMemoryLimits, type MemoryLimits } from '../../store/limits/memory
 import type { BindingCaps, BudgetState, LimitStore } from '../../store/limits-port.ts';
 import { bind, claim, START_MS, totalOf } from '../../store/testing/sample-claims.ts';
 import { CallMoney } from '../call-money.ts';
-import { draftRecord } from '../draft-record.ts';
+import { draftRecord } from '../settle.ts';
 import { createNotedLedger, type NotedLedger } from './noted-ledger.ts';
 import { routedCall } from './routed-call.ts';
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test';
 import manifest from '../../../package.json' with { type: 'json' };
 import { CONSOLE_ROUTES } from '../../console-api/contract.ts';
 import { CHECKED_MEMBERS as CHAT_CHECKED } from '../../protocols/chat-completions/check-request.ts';
-import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat-completions/request-members.ts';
+import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat-completions/parse-request.ts';
 import { CHECKED_MEMBERS as MESSAGES_CHECKED } from '../../protocols/messages/check-request.ts';
-import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/request-members.ts';
+import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/parse-request.ts';
 import { openapiText } from './openapi-document.ts';
 
 interface Operation {

@@ -1,10 +1,10 @@
 /** Builds the schemas of both request formats from the tables that requests are checked and translated by. */
 import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat-completions/check-request.ts';
-import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat-completions/request-members.ts';
+import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat-completions/parse-request.ts';
 import type { MemberType } from '../../protocols/check-member.ts';
 import type { MemberRow } from '../../protocols/fates.ts';
 import { CHECKED_MEMBERS as MESSAGES_CHECKED, MESSAGES_ROLES } from '../../protocols/messages/check-request.ts';
-import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/request-members.ts';
+import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/parse-request.ts';
 import { COUNT, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
 
 const OBJECT: OpenapiPart = { type: 'object' };

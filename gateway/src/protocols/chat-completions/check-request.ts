@@ -10,9 +10,18 @@ import {
   numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
-import { checkArray, checkBoolean, checkKind, checkText, checkType, type MemberType, refuse } from '../check-member.ts';
-import { checkMetadata } from '../check-metadata.ts';
-import { checkTools } from '../check-tools.ts';
+import {
+  checkArray,
+  checkBoolean,
+  checkKind,
+  checkMetadata,
+  checkText,
+  checkTools,
+  checkType,
+  type MemberType,
+  refuse,
+} from '../check-member.ts';
+
 import { type MediaTally, tallyPart } from '../media-tally.ts';
 import { mayChangeLimit } from '../output-limit.ts';
 import { findPricedMembers } from '../priced-members.ts';

@@ -8,8 +8,8 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
 import { type JsonDraft, mergeDelta, mergeMember, startDraft } from '../merge-delta.ts';
 import type { AnswerFold } from '../protocol.ts';
-import { renderUsage } from './render-usage.ts';
 import { goesOn } from './tool-call-reader.ts';
+import { renderUsage } from './usage.ts';
 
 /** Only a stream has them, or they are put together apart. */
 const OF_CHUNKS: ReadonlySet<string> = new Set(['id', 'object', 'choices', 'usage', 'obfuscation']);

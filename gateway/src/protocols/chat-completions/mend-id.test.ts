@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { recordsOf } from '../testing/outline-of.ts';
-import { withId } from './mend-id.ts';
+import { withId } from './observe-stream.ts';
 
 function mended(text: string): string | undefined {
   const [record] = recordsOf(text);

@@ -4,14 +4,14 @@
  */
 import type { TierWords } from '../../generation/tier-words.ts';
 import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
-import { dataText, type SseRecord } from '../../wire/sse-record.ts';
+import { scanJson } from '../../wire/json-scan.ts';
+import { spliceJson } from '../../wire/json-splice.ts';
+import { dataText, rawBytes, type SseRecord } from '../../wire/sse-record.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
 import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../protocol.ts';
 import { RecordSkimmer } from '../record-template.ts';
-import { withId } from './mend-id.ts';
 import { generatedBytes, messageOf, reasoningBytes, statusOf, typeOf } from './read-answer.ts';
-import { readSteps } from './read-steps.ts';
-import { ChatGrammar } from './stream-grammar.ts';
+import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 import { readTier, readToldUsage, withTier } from './usage.ts';
 
 const DONE = '[DONE]';
@@ -140,4 +140,67 @@ export class ChatStreamObserver implements StreamObserver {
     if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
     this.#skimmer.learn(record, holes, REASONING_TEXTS.has(key));
   }
+}
+
+const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 1, outlineNodesMax: 1_000_000 };
+const LINE_END = /\r\n|\r|\n/;
+const DATA_LINE = /^data(?::|$)/;
+
+/** The record with `id` in its data, replaced in place or added last; null where the data is no JSON object of one meaning. */
+export function withId(record: SseRecord, id: string): Buffer | null {
+  const { bytes, start, end, dataBytes, dataStart, dataEnd } = record;
+  const outline = scanJson(dataBytes.subarray(dataStart, dataEnd), SCAN_LIMITS);
+  if (!outline.ok || outline.root.kind !== 'object') return null;
+  const mended = spliceJson(outline, [{ set: ['id'], json: JSON.stringify(id) }]);
+  if (dataBytes === bytes)
+    return Buffer.concat([bytes.subarray(start, dataStart), mended, bytes.subarray(dataEnd, end)]);
+  return renderDataLines(record, mended);
+}
+
+/** Data that came in several lines goes out in several; the record's other lines go before them. */
+function renderDataLines(record: SseRecord, data: Uint8Array): Buffer {
+  const raw = Buffer.from(rawBytes(record)).toString('latin1');
+  const others = raw.split(LINE_END).filter((line) => line !== '' && !DATA_LINE.test(line));
+  const lines = Buffer.from(data).toString('latin1').split('\n');
+  return Buffer.from([...others, ...lines.map((line) => `data: ${line}`), '', ''].join('\n'), 'latin1');
+}
+
+const SPOKEN_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'annotations'];
+
+/**
+ * What a chunk does in its first choice, given what came before it. Hosts repeat the role, or the id and name of a call, on
+ * every chunk; clients take that, so it is no step.
+ */
+export function readSteps(chunk: JsonObject, before: ChatGrammar): ChatStep[] {
+  const choices = asArray(chunk.choices);
+  if (choices.length === 0) return asObject(chunk.usage) === null ? [] : [{ kind: 'usage' }];
+  const steps: ChatStep[] = [];
+  for (const choice of choices) {
+    const found = asObject(choice);
+    if (found === null || (typeof found.index === 'number' && found.index !== 0)) continue;
+    const delta = asObject(found.delta) ?? {};
+    if (asText(delta.role) !== null && !before.begun) steps.push({ kind: 'role' });
+    if (SPOKEN_TEXTS.some((member) => holdsSomething(delta[member]))) steps.push({ kind: 'content' });
+    steps.push(...toolSteps(delta.tool_calls, before.toolCalls));
+    if (asText(found.finish_reason) !== null) steps.push({ kind: 'finish' });
+    break;
+  }
+  return steps;
+}
+
+function holdsSomething(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : asText(value) !== null;
+}
+
+function toolSteps(fragments: unknown, begun: number): ChatStep[] {
+  const steps: ChatStep[] = [];
+  let next = begun;
+  for (const fragment of asArray(fragments)) {
+    const index = asObject(fragment)?.index;
+    if (typeof index !== 'number') continue;
+    const starts = index >= next;
+    if (starts) next = index + 1;
+    steps.push({ kind: starts ? 'tool_start' : 'tool_fragment', index });
+  }
+  return steps;
 }

@@ -1,7 +1,7 @@
 /** Holds the request parser to its table of members, and proves what the top level of a body becomes. */
 import { describe, expect, test } from 'bun:test';
 import type { Feature, GenerationRequest } from '../../generation/request.ts';
-import { REQUEST_MEMBERS } from './request-members.ts';
+import { REQUEST_MEMBERS } from './parse-request.ts';
 import { HELLO, parse, refusalOf } from './testing/chat-request.ts';
 
 /** Every member of wire reference A.2 with a value that asks for something. */

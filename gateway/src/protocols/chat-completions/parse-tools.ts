@@ -3,10 +3,11 @@ import type { Tool } from '../../generation/request.ts';
 import { type JsonNode, jsonText } from '../../wire/json-node.ts';
 import { refuse } from '../check-member.ts';
 import { refuseMember } from '../translation-notes.ts';
-import { MARK_MEMBERS, parseCacheMark } from './parse-cache-mark.ts';
 import {
   dropUnknown,
   given,
+  MARK_MEMBERS,
+  parseCacheMark,
   type RequestReading,
   readList,
   readName,

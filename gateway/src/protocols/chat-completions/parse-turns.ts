@@ -5,11 +5,12 @@ import { elements, type JsonNode, member } from '../../wire/json-node.ts';
 import { refuse } from '../check-member.ts';
 import { refuseMember } from '../translation-notes.ts';
 import { ASSISTANT_MEMBERS, parseAssistant } from './parse-assistant.ts';
-import { MARK_MEMBERS, parseCacheMark } from './parse-cache-mark.ts';
 import { type GivenPart, type GivenType, parseContent } from './parse-part.ts';
 import {
   dropUnknown,
   given,
+  MARK_MEMBERS,
+  parseCacheMark,
   type RequestReading,
   readName,
   readObject,

@@ -1,4 +1,6 @@
 /** Owns reading optional members of a chat-completions body, where null counts as absent. Says nothing of what they mean. */
+
+import type { CacheMark } from '../../generation/part.ts';
 import type { Feature } from '../../generation/request.ts';
 import {
   children,
@@ -136,4 +138,38 @@ export function isVoid(node: JsonNode): boolean {
     default:
       return false;
   }
+}
+
+export const MARK_MEMBERS = ['cache_control', 'prompt_cache_breakpoint'] as const;
+
+const KNOWN = new Set(['type', 'mode', 'ttl']);
+
+const TTL_MINUTES: ReadonlyMap<string, number> = new Map([
+  ['5m', 5],
+  ['30m', 30],
+  ['1h', 60],
+  ['12h', 720],
+]);
+
+/** The mark on a part, message, tool or whole request; null: none. Wire reference A.3 and C.7. */
+export function parseCacheMark(holder: JsonNode, path: string, reading: RequestReading): CacheMark | null {
+  for (const name of MARK_MEMBERS) {
+    const found = given(holder, name);
+    if (found === undefined) continue;
+    const at = path === '' ? name : `${path}.${name}`;
+    const mark = readObject(found, at, 'an object such as {"type":"ephemeral"}');
+    dropUnknown(mark, KNOWN, name, reading);
+    reading.named.cache_marks ??= name;
+    return { ttlMinutes: parseTtl(mark, `${at}.ttl`) };
+  }
+  return null;
+}
+
+function parseTtl(mark: JsonNode, path: string): number | null {
+  const ttl = readOptionalText(mark, 'ttl', path);
+  if (ttl === null) return null;
+  const minutes = TTL_MINUTES.get(ttl);
+  if (minutes === undefined)
+    throw refuse(path, given(mark, 'ttl') ?? null, `one of ${[...TTL_MINUTES.keys()].join(', ')}`);
+  return minutes;
 }

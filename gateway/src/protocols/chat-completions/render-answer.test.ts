@@ -6,9 +6,8 @@ import type { Generation } from '../../generation/generation.ts';
 import { type Part, textPart } from '../../generation/part.ts';
 import { readAnswer } from './read-answer.ts';
 import { renderAnswer } from './render-answer.ts';
-import { renderUsage } from './render-usage.ts';
 import { CONTEXT } from './testing/chat-stream.ts';
-import { readUsage } from './usage.ts';
+import { readUsage, renderUsage } from './usage.ts';
 
 const USAGE = { input: 5, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 2, reasoning: 0 };
 

@@ -5,7 +5,7 @@ import { type WritableJson, writeJson } from '../../wire/json-writer.ts';
 import type { AnswerContext } from '../codec.ts';
 import { renderAnnotations } from './annotations.ts';
 import { finishWord } from './finish-words.ts';
-import { renderUsage } from './render-usage.ts';
+import { renderUsage } from './usage.ts';
 
 /**
  * JSON of the answer and the word that says why it ended. What only another format knows is left out; `usage` is left out

@@ -1,7 +1,7 @@
 /** Tests of render-stream.ts and what it is made of: the very records that a client gets. */
 import { describe, expect, test } from 'bun:test';
 import type { FinishReason, GenerationEvent, PartOpening } from '../../generation/event.ts';
-import { unfoldGeneration } from '../../generation/unfold.ts';
+import { unfoldGeneration } from '../../generation/generation.ts';
 import { CONTEXT, chunksIn, render } from './testing/chat-stream.ts';
 
 const USAGE = { input: 50, cache_read: 900, cache_write_5m: 30, cache_write_1h: 20, output: 7, reasoning: 3 };

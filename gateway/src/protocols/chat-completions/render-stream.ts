@@ -3,14 +3,14 @@
  * vocabulary; what order chunks may have is stream-grammar.ts's, which every chunk passes. Wire reference A.7, C.3 and C.4.
  */
 import type { GenerationEvent, PartOpening } from '../../generation/event.ts';
+import type { Citation } from '../../generation/part.ts';
 import type { Usage } from '../../generation/usage.ts';
 import { type WritableJson, writeJson } from '../../wire/json-writer.ts';
 import type { AnswerContext, StreamRenderer } from '../codec.ts';
 import { renderAnnotations } from './annotations.ts';
-import { ChunkFrame } from './chunk-frame.ts';
 import { finishWord } from './finish-words.ts';
-import { type OpenPart, openPart, renderToolStart } from './open-part.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
+import { renderUsage } from './usage.ts';
 
 const ROLE_DELTA = '{"role":"assistant","content":""}';
 const DONE_RECORD = 'data: [DONE]\n\n';
@@ -139,5 +139,71 @@ class ChatStreamRenderer implements StreamRenderer {
     const usage = this.#usage;
     if (usage === null || !this.#context.wantsUsage) return '';
     return this.#checked({ kind: 'usage' }, this.#frame.usage(usage));
+  }
+}
+
+/** A part that is being written. A piece of it is `before`, the JSON of the text, `after`. */
+interface OpenPart {
+  readonly opening: Exclude<PartOpening, { readonly kind: 'opaque' }>;
+  /** What each piece does. */
+  readonly step: ChatStep;
+  readonly before: string;
+  readonly after: string;
+  /** Of a text: where it begins in the whole content. */
+  readonly contentStart: number;
+  readonly citations: Citation[];
+  /** UTF-16 units written so far. */
+  chars: number;
+}
+
+const CONTENT: ChatStep = { kind: 'content' };
+const TEXT_MEMBERS = { text: 'content', refusal: 'refusal', reasoning: 'reasoning_content' } as const;
+
+/** `toolIndex` is the number of a tool call among the calls, as its pieces name it. */
+function openPart(opening: OpenPart['opening'], frame: ChunkFrame, toolIndex: number, contentStart: number): OpenPart {
+  const rest = { opening, contentStart, citations: [], chars: 0 };
+  if (opening.kind !== 'tool_call') {
+    const before = `${frame.before}{"${TEXT_MEMBERS[opening.kind]}":`;
+    return { ...rest, step: CONTENT, before, after: `}${frame.after}` };
+  }
+  const member = opening.tool === 'custom' ? '"custom":{"input":' : '"function":{"arguments":';
+  const before = `${frame.before}{"tool_calls":[{"index":${toolIndex},${member}`;
+  return { ...rest, step: { kind: 'tool_fragment', index: toolIndex }, before, after: `}}]}${frame.after}` };
+}
+
+/** The delta in which a tool call begins: its id, type and name, and no argument yet. */
+function renderToolStart(opening: Extract<PartOpening, { kind: 'tool_call' }>, index: number): string {
+  const { id, name, tool } = opening;
+  const body: WritableJson = tool === 'custom' ? { name, input: '' } : { name, arguments: '' };
+  return writeJson({ tool_calls: [{ index, id, type: tool, [tool]: body }] });
+}
+
+/** Wraps deltas into records. Where the client wants usage, every chunk before that one has `usage: null`, as OpenAI's have. */
+class ChunkFrame {
+  readonly #head: string;
+  readonly #tail: string;
+  /** What stands around the delta of a chunk that is not the finish, as text of a record. */
+  readonly before: string;
+  readonly after: string;
+
+  constructor(id: string, createdSeconds: number, model: string, wantsUsage: boolean) {
+    const common = writeJson({ id, object: 'chat.completion.chunk', created: createdSeconds, model });
+    this.#head = `data: ${common.slice(0, -1)},"choices":[`;
+    this.#tail = wantsUsage ? '],"usage":null}\n\n' : ']}\n\n';
+    this.before = `${this.#head}{"index":0,"delta":`;
+    this.after = `,"finish_reason":null}${this.#tail}`;
+  }
+
+  /** The record of a delta, given as JSON. */
+  delta(json: string): string {
+    return this.before + json + this.after;
+  }
+
+  finish(word: string): string {
+    return `${this.#head}{"index":0,"delta":{},"finish_reason":${JSON.stringify(word)}}${this.#tail}`;
+  }
+
+  usage(usage: Usage): string {
+    return `${this.#head}],"usage":${writeJson(renderUsage(usage))}}\n\n`;
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { CallFailure } from '../../errors/call-failure.ts';
 import type { GenerationRequest } from '../../generation/request.ts';
-import { REQUEST_MEMBERS } from './request-members.ts';
+import { REQUEST_MEMBERS } from './parse-request.ts';
 import { CAPABLE, parse, render, upstream } from './testing/chat-request.ts';
 
 /** An upstream that takes all and calls the model by the same name. */

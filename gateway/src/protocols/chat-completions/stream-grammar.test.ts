@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../json.ts';
-import { readSteps } from './read-steps.ts';
+import { readSteps } from './observe-stream.ts';
 import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
 
 type Word = 'role' | 'content' | 'finish' | 'usage' | 'done' | `start ${number}` | `more ${number}`;

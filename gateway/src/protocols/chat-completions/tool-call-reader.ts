@@ -2,9 +2,10 @@
  * Owns making whole tool calls of the fragments that upstreams send in many ways: which fragment belongs to which call, and
  * when a call has begun. Reads deltas and whole messages alike. Wire reference A.7, C.4 and vectors 6 to 9.
  */
+
+import type { GenerationEvent, PartOpening } from '../../generation/event.ts';
 import { asObject, asText, type JsonObject } from '../json.ts';
 import { aliasText } from '../tool-names.ts';
-import type { EventQueue } from './event-queue.ts';
 import { packHostData } from './host-data.ts';
 import { TOOL_CALLS_MAX } from './stream-grammar.ts';
 import { startArguments, type ToldArguments } from './told-arguments.ts';
@@ -218,4 +219,43 @@ export function goesOn(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: 
 function isCustomCall(fragment: JsonObject): boolean {
   if (typeof fragment.type === 'string' && fragment.type !== '') return fragment.type === 'custom';
   return asObject(fragment.function) === null && asObject(fragment.custom) !== null;
+}
+
+const NONE: readonly GenerationEvent[] = [];
+
+export class EventQueue {
+  #events: GenerationEvent[] = [];
+  #parts = 0;
+  #closed = false;
+
+  /** An `end`, `error` or `nonsense` was added. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  add(event: GenerationEvent): void {
+    if (this.#closed) return;
+    this.#events.push(event);
+    this.#closed = event.kind === 'end' || event.kind === 'error' || event.kind === 'nonsense';
+  }
+
+  /** Begins a part and gives its number. */
+  begin(opening: PartOpening): number {
+    const part = this.#parts;
+    this.#parts += 1;
+    this.add({ kind: 'part_start', part, opening });
+    return part;
+  }
+
+  refuse(message: string): void {
+    this.add({ kind: 'nonsense', message });
+  }
+
+  /** What was added since the last time. */
+  take(): readonly GenerationEvent[] {
+    if (this.#events.length === 0) return NONE;
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
 }

@@ -1,8 +1,9 @@
 /** Owns the reading of a chat-completions `usage` object into our counters, and what is odd about it. Source: wire reference A.8, C.7 and its table of hosts. */
 import { readTierWords, specialTier, type TierWords } from '../../generation/tier-words.ts';
-import { NO_FLAGS, type ToldUsage } from '../../generation/usage.ts';
-import { asCount, asObject, countOrZero, type JsonObject } from '../json.ts';
-import { type Inside, readUsageApart } from './usage-apart.ts';
+import { apartOf, NO_FLAGS, type ToldUsage, type Usage, type UsageApart } from '../../generation/usage.ts';
+import { asCount, asObject, asText, countOrZero, type JsonObject } from '../json.ts';
+
+import { readRequests, readServerToolUse, type ToolRequests } from '../server-tools.ts';
 
 /** Where hosts without `prompt_tokens_details` say it: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
 const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
@@ -65,4 +66,90 @@ export function readTier(body: JsonObject): TierWords | undefined {
 export function withTier({ usage, flags }: ToldUsage, stated: TierWords | undefined): ToldUsage {
   const tier = specialTier(stated);
   return { usage: tier === undefined ? usage : { ...usage, apart: { ...usage.apart, tier } }, flags };
+}
+
+/** The counters of which sound and images are parts. */
+type Inside = Omit<Usage, 'apart'>;
+
+/** Perplexity's classes of a request by how much it reads (recorded traffic, 2025): its fee is per request and class. */
+const SEARCH_CLASSES: ReadonlySet<string> = new Set(['low', 'medium', 'high']);
+
+/**
+ * Undefined where there is nothing of it. Parts never exceed their whole: what a host claims beyond it is not counted. A
+ * host that does not say which tokens came from its cache is taken to have cached text first.
+ */
+function readUsageApart(usage: JsonObject, inside: Inside): UsageApart | undefined {
+  const prompt = asObject(usage.prompt_tokens_details);
+  const completion = asObject(usage.completion_tokens_details);
+  const heard = countOrZero(prompt?.audio_tokens);
+  const cached = countOrZero(asObject(prompt?.cached_tokens_details)?.audio_tokens);
+  const audio_input = Math.min(Math.max(0, heard - cached), inside.input);
+  const spoken = Math.min(countOrZero(completion?.audio_tokens), inside.output - inside.reasoning);
+  return apartOf(
+    {
+      audio_input,
+      audio_cache_read: Math.min(heard - audio_input, inside.cache_read),
+      audio_output: spoken,
+      image_input: Math.min(countOrZero(prompt?.image_tokens), inside.input - audio_input),
+      image_output: Math.min(countOrZero(completion?.image_tokens), inside.output - inside.reasoning - spoken),
+    },
+    readTools(usage),
+  );
+}
+
+/**
+ * OpenRouter reports in the words of messages. Perplexity counts searches where it charges for each, else names the class
+ * of the request. xAI counts the sources that its search used.
+ */
+function readTools(usage: JsonObject): readonly ToolRequests[] {
+  const tools = [...readServerToolUse(usage.server_tool_use)];
+  const searches = readRequests(usage.num_search_queries);
+  const searchClass = asText(usage.search_context_size);
+  if (searches !== null) tools.push(['web_search', searches]);
+  else if (searchClass !== null && SEARCH_CLASSES.has(searchClass)) tools.push([`search_${searchClass}`, 1]);
+  const sources = readRequests(usage.num_sources_used);
+  if (sources !== null) tools.push(['search_source', sources]);
+  return tools;
+}
+
+/** A `usage` object of numbers. */
+interface ChatUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: {
+    readonly cached_tokens: number;
+    readonly cache_write_tokens: number;
+    readonly [media: string]: number;
+  };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number; readonly [media: string]: number };
+  readonly [member: string]: number | { readonly [member: string]: number };
+}
+
+/**
+ * Disjoint counters as the inclusive ones of wire reference A.8 and C.7: the prompt's include cache reads and writes. Sound
+ * and images are named where there are any; for tools that ran upstream the format has no member.
+ */
+export function renderUsage(usage: Usage): ChatUsage {
+  const cache_write_tokens = usage.cache_write_5m + usage.cache_write_1h;
+  const { apart } = usage;
+  const prompt_tokens = usage.input + usage.cache_read + cache_write_tokens;
+  return {
+    prompt_tokens,
+    completion_tokens: usage.output,
+    total_tokens: prompt_tokens + usage.output,
+    prompt_tokens_details: {
+      cached_tokens: usage.cache_read,
+      cache_write_tokens,
+      ...renderMedia((apart?.audio_input ?? 0) + (apart?.audio_cache_read ?? 0), apart?.image_input ?? 0),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      ...renderMedia(apart?.audio_output ?? 0, apart?.image_output ?? 0),
+    },
+  };
+}
+
+function renderMedia(audio_tokens: number, image_tokens: number): { readonly [member: string]: number } {
+  return { ...(audio_tokens > 0 && { audio_tokens }), ...(image_tokens > 0 && { image_tokens }) };
 }

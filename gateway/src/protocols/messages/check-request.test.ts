@@ -1,8 +1,7 @@
 /** Tests of check-request.ts: founding specification 2.4, the chat-only members, and what the newer version no longer takes. */
 import { describe, expect, test } from 'bun:test';
 import { CONTEXT, outlineOf, refusalOf } from '../testing/outline-of.ts';
-import { CHAT_ONLY } from './chat-only.ts';
-import { checkRequest } from './check-request.ts';
+import { CHAT_ONLY, checkRequest } from './check-request.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 const body = (members: object) => ({ model: 'm', max_tokens: 5, messages, ...members });

@@ -1,5 +1,4 @@
 /** Owns the check of a messages body: founding specification 2.4, contract 4 and 5, the limits. Unknown members pass. */
-
 import { invalidRequest } from '../../errors/call-failure.ts';
 import {
   children,
@@ -11,16 +10,22 @@ import {
   numberValue,
   stringValue,
 } from '../../wire/json-node.ts';
-import { checkArray, checkKind, checkText, checkType, type MemberType, refuse } from '../check-member.ts';
-import { checkMetadata } from '../check-metadata.ts';
-import { checkTools } from '../check-tools.ts';
+import {
+  checkArray,
+  checkKind,
+  checkMetadata,
+  checkText,
+  checkTools,
+  checkType,
+  type MemberType,
+  refuse,
+} from '../check-member.ts';
 import { type MediaTally, tallyNested, tallyPart } from '../media-tally.ts';
 import { mayChangeLimit } from '../output-limit.ts';
 import { findPricedMembers } from '../priced-members.ts';
 import { readEndUser } from '../read-end-user.ts';
 import { findApart } from '../request-apart.ts';
 import type { CheckContext, RequestFacts } from '../request-facts.ts';
-import { CHAT_ONLY } from './chat-only.ts';
 
 export const MESSAGES_ROLES: readonly string[] = ['user', 'assistant', 'system'];
 const MEDIA = new Set(['image', 'document']);
@@ -158,3 +163,25 @@ function checkNewerBlock(block: JsonNode, type: string | undefined, path: string
     );
   }
 }
+
+export const CHAT_ONLY: ReadonlyMap<string, string> = new Map([
+  ['max_completion_tokens', 'the cap on output is "max_tokens"'],
+  ['response_format', 'a schema is given as "output_config": {"format": {"type": "json_schema", "schema": …}}'],
+  ['n', 'there is one answer per call; leave it out'],
+  ['stop', 'stop texts are given as "stop_sequences", an array'],
+  ['stream_options', 'usage is always in the stream; leave it out'],
+  ['frequency_penalty', 'there is no such parameter; leave it out'],
+  ['presence_penalty', 'there is no such parameter; leave it out'],
+  ['logprobs', 'there are no log probabilities; leave it out'],
+  ['top_logprobs', 'there are no log probabilities; leave it out'],
+  ['logit_bias', 'there is no such parameter; leave it out'],
+  ['functions', 'tools are given as "tools": [{"name", "description", "input_schema"}]'],
+  ['function_call', 'a tool is chosen by "tool_choice": {"type": "tool", "name": …}'],
+  ['parallel_tool_calls', 'it is "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}'],
+  ['reasoning_effort', 'effort is given as "output_config": {"effort": …} or by "thinking"'],
+  ['seed', 'there is no such parameter; leave it out'],
+  ['user', 'the end user is named by "metadata": {"user_id": …}'],
+  ['modalities', 'answers are text; leave it out'],
+  ['audio', 'answers are text; leave it out'],
+  ['prediction', 'there is no such parameter; leave it out'],
+]);

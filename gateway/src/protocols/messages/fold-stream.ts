@@ -10,7 +10,7 @@ import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, type JsonObject, parseObject } from '../json.ts';
 import { type JsonDraft, mergeDelta, startDraft } from '../merge-delta.ts';
 import type { AnswerFold } from '../protocol.ts';
-import { keepWholeMembers } from './cut-arguments.ts';
+import { keepWholeMembers } from './call-arguments.ts';
 
 /** Reasons by which upstream itself cut the answer, in the middle of a call perhaps. */
 const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);

@@ -2,8 +2,8 @@
  * Owns the reading of `usage.iterations`: what each run of a model used, where one answer took several. The totals beside it
  * leave out what compaction and advisors used. Source: wire reference B.6.
  */
-import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-import type { UsagePart } from '../../generation/usage-apart.ts';
+import { type Usage, type UsagePart, ZERO_USAGE } from '../../generation/usage.ts';
+
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 
 /** Runs of one answer, and what they come to. */

@@ -2,6 +2,8 @@
  * Owns reading the members of one object of a request by the type that they must have; `null` counts as absent. Knows
  * no member's meaning.
  */
+
+import type { CacheMark } from '../../generation/part.ts';
 import { children, type JsonNode, member, memberName, numberValue, stringValue } from '../../wire/json-node.ts';
 import { memberPath } from '../../wire/json-problem.ts';
 import { checkBoolean, refuse } from '../check-member.ts';
@@ -90,4 +92,18 @@ export function dropOthers(node: JsonNode, known: ReadonlySet<string>, prefix: s
 
 function throwAbsent(path: string, expected: string): never {
   throw refuse(path, null, expected);
+}
+
+const KNOWN = new Set(['type', 'ttl']);
+const TTL_MINUTES = { '5m': 5, '1h': 60 } as const;
+
+/** The mark on a block, a tool or (`path` empty) the request; null where there is none. */
+export function parseCacheMark(node: JsonNode, path: string, notes: TranslationNotes): CacheMark | null {
+  const mark = optionalObject(node, 'cache_control', path, 'an object {"type": "ephemeral"}');
+  if (mark === null) return null;
+  const at = memberPath(path, 'cache_control');
+  if (optionalWord(mark, 'type', at, ['ephemeral']) === null) throw refuse(`${at}.type`, null, '"ephemeral"');
+  const ttl = optionalWord(mark, 'ttl', at, ['5m', '1h']);
+  dropOthers(mark, KNOWN, 'cache_control', notes);
+  return { ttlMinutes: ttl === null ? null : TTL_MINUTES[ttl] };
 }

@@ -3,14 +3,75 @@
  * delta belongs to, is the caller's.
  */
 import type { GenerationEvent, PartOpening } from '../../generation/event.ts';
-import type { JsonText } from '../../generation/part.ts';
+import type { Citation, JsonText } from '../../generation/part.ts';
+import { scanJson } from '../../wire/json-scan.ts';
+import { spliceJson } from '../../wire/json-splice.ts';
 import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject } from '../json.ts';
 import { aliasText } from '../tool-names.ts';
-import { OpaqueBlock } from './parse-answer-opaque.ts';
-import { parseCitation } from './parse-citation.ts';
-import { endsInHalf } from './split-character.ts';
 import { fitsBlock } from './stream-grammar.ts';
+
+/** A server tool's input is code at most; more than this is no answer but an attack. */
+const INPUT_CHARS_MAX = 8 * 1024 * 1024;
+
+const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 1, outlineNodesMax: 1_000_000 };
+
+class OpaqueBlock {
+  readonly closesItself = true;
+  #input = '';
+  #content: JsonText | null = null;
+
+  constructor(
+    readonly type: string,
+    readonly json: JsonText,
+    readonly place: { takePart(): number },
+  ) {}
+
+  begin(): readonly GenerationEvent[] {
+    return NONE;
+  }
+
+  push(delta: JsonObject, recordJson: JsonText): readonly GenerationEvent[] {
+    if (delta.type === 'compaction_delta') this.#content = memberText(memberText(recordJson, 'delta') ?? '', 'content');
+    if (delta.type !== 'input_json_delta') return NONE;
+    this.#input += asText(delta.partial_json) ?? '';
+    if (this.#input.length <= INPUT_CHARS_MAX) return NONE;
+    return [
+      { kind: 'nonsense', message: `upstream sent more than ${INPUT_CHARS_MAX} characters of a ${this.type} block` },
+    ];
+  }
+
+  end(): readonly GenerationEvent[] {
+    const part = this.place.takePart();
+    const native = { origin: 'messages', json: this.#whole() };
+    const opaque = { kind: 'opaque', type: this.type, native, words: null } as const;
+    return [
+      { kind: 'part_start', part, opening: { kind: 'opaque', part: opaque } },
+      { kind: 'part_end', part },
+    ];
+  }
+
+  #whole(): JsonText {
+    const withContent = this.#content === null ? this.json : withMember(this.json, 'content', this.#content);
+    return isJson(this.#input) ? withMember(withContent, 'input', this.#input) : withContent;
+  }
+}
+
+/** The object with another value of a member; as it was where it cannot be told in one way (a key that comes twice). */
+function withMember(json: JsonText, name: string, value: JsonText): JsonText {
+  const outline = scanJson(Buffer.from(json), SCAN_LIMITS);
+  return outline.ok ? Buffer.from(spliceJson(outline, [{ set: [name], json: value }])).toString() : json;
+}
+
+/** Deltas that were cut off hold no value: then the block's own stays. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Events of one block; a `nonsense` among them is the last, and nothing is to be asked after it. */
 export interface BlockParser {
@@ -179,4 +240,26 @@ class CallBlock implements BlockParser {
     const ended: GenerationEvent = { kind: 'part_end', part: this.part };
     return this.#said ? [ended] : [{ kind: 'arguments_delta', part: this.part, text: this.input }, ended];
   }
+}
+
+/** `json` is the citation as it was written. Its place in the text is not said: it rests under the whole block. */
+export function parseCitation(citation: JsonObject, json: JsonText): Citation {
+  const native = { origin: 'messages', json };
+  const url = asText(citation.url);
+  if (citation.type !== 'web_search_result_location' || url === null) return { kind: 'opaque', native };
+  return {
+    kind: 'url',
+    url,
+    title: asText(citation.title),
+    quote: asText(citation.cited_text),
+    start: null,
+    end: null,
+    native,
+  };
+}
+
+/** Whether the second half has to be waited for. */
+export function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
 }

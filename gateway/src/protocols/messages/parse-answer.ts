@@ -1,10 +1,12 @@
 /** Owns reading a messages answer in one piece as the events of the same answer streamed. */
 import type { GenerationEvent } from '../../generation/event.ts';
+import type { UpstreamError } from '../codec.ts';
+import { describeError, readErrorBody } from '../error-body.ts';
 import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, asText, parseObject } from '../json.ts';
 import { startBlockParser } from './parse-answer-block.ts';
-import { parseError } from './parse-error.ts';
 import { FinishParser } from './parse-finish.ts';
+import { statusOfType } from './read-answer.ts';
 
 /** The body of a 200. Ends in `end`, or is one `error` or one `nonsense`. */
 export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
@@ -36,4 +38,22 @@ export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
 /** `what` ends the sentence "upstream sent …". */
 function nonsense(what: string): readonly GenerationEvent[] {
   return [{ kind: 'nonsense', message: `upstream sent ${what}` }];
+}
+
+/** `error` is the member `error` of what upstream sent. */
+export function parseError(error: unknown): GenerationEvent {
+  const found = asObject(error);
+  const type = asText(found?.type) ?? 'api_error';
+  return {
+    kind: 'error',
+    type,
+    message: asText(found?.message) ?? 'upstream gave no reason',
+    status: statusOfType(type),
+  };
+}
+
+/** Never throws, whatever the bytes are. `message` is not scrubbed. `error.details.error_code` says more than the type. B.8. */
+export function readError(body: Buffer): UpstreamError {
+  const { message, code, error } = readErrorBody(body);
+  return describeError(message, asText(asObject(error?.details)?.error_code) ?? code);
 }

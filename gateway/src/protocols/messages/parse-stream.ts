@@ -4,10 +4,10 @@ import { dataText, type SseRecord } from '../../wire/sse-record.ts';
 import type { StreamParser } from '../codec.ts';
 import { elementTexts, memberText } from '../exact-json.ts';
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json.ts';
+import { asIndex } from './observe-stream.ts';
+import { parseError } from './parse-answer.ts';
 import { type BlockParser, startBlockParser } from './parse-answer-block.ts';
-import { parseError } from './parse-error.ts';
 import { FinishParser } from './parse-finish.ts';
-import { asIndex } from './read-step.ts';
 import { namesOutput } from './usage.ts';
 
 /** An answer of more parts than this is no answer. */

@@ -13,10 +13,10 @@ import {
   optionalObject,
   optionalText,
   optionalWord,
+  parseCacheMark,
   requiredObject,
   requiredText,
 } from './member-values.ts';
-import { parseCacheMark } from './parse-cache-mark.ts';
 
 const TOOL_MEMBERS = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
 /** Each of these is a wish of how Anthropic is to treat the tool; `false` and an empty list wish nothing. */

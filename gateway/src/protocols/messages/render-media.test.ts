@@ -1,7 +1,7 @@
 /** Holds the writing of images and documents to the wire reference, B.3 and C.1. */
 import { expect, test } from 'bun:test';
 import type { DocumentPart, MediaPart, Source } from '../../generation/part.ts';
-import { renderDocument, renderMedia } from './render-media.ts';
+import { renderDocument, renderMedia } from './render-part.ts';
 import { CAPABLE, refusal, render, requestWith, withTraits } from './testing/request-rig.ts';
 
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');

@@ -2,14 +2,22 @@
  * Owns writing one part of a turn as a content block. Where blocks stand is render-conversation.ts's. Source: wire
  * reference B.3, C.1 and C.5.
  */
-import type { Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../generation/part.ts';
-import { RawJson } from '../../wire/json-writer.ts';
+import type {
+  DocumentPart,
+  MediaPart,
+  Part,
+  ReasoningPart,
+  Source,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../generation/part.ts';
+import { RawJson, type WritableJson } from '../../wire/json-writer.ts';
 import { aliasText } from '../tool-names.ts';
-import type { TranslationNotes } from '../translation-notes.ts';
+import { refuseMember, type TranslationNotes } from '../translation-notes.ts';
 import type { UpstreamTraits } from '../upstream-traits.ts';
-import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
+import { type MarkableBlock, renderCacheMark, type WrittenBlock } from './cache-control.ts';
 import { exactArguments } from './exact-object.ts';
-import { renderDocument, renderMedia } from './render-media.ts';
 
 export interface PartContext {
   readonly traits: UpstreamTraits;
@@ -126,4 +134,105 @@ function renderResultContent(parts: ToolResultPart['parts'], path: string, conte
 
 function isBlank(text: string): boolean {
   return !/\S/.test(text);
+}
+
+const PDF = 'application/pdf';
+
+/**
+ * An image block. Its true type replaces a wrong one, which Anthropic would refuse; a closeness of looking is not told.
+ */
+export function renderMedia(
+  { kind, source, cache_mark }: MediaPart,
+  path: string,
+  traits: UpstreamTraits,
+): MarkableBlock {
+  if (kind === 'audio')
+    throw refuseMember(path, 'the messages format has no audio; send its text, or choose another model');
+  if (traits.takes.image === false) {
+    throw refuseMember(path, `${traits.model} takes no images; leave the image out, or choose another model`);
+  }
+  return { type: 'image', source: renderImageSource(source, path), cache_control: renderCacheMark(cache_mark) };
+}
+
+function renderImageSource(source: Source, path: string): WritableJson {
+  switch (source.kind) {
+    case 'base64': {
+      const media_type = imageTypeOf(source.base64);
+      if (media_type !== null) return { type: 'base64', media_type, data: source.base64 };
+      const expected = 'expected the bytes of a JPEG, PNG, GIF or WebP image in base64';
+      throw refuseMember(
+        path,
+        `found ${source.media_type || 'an image of no type'} whose bytes are none of those; ${expected}`,
+      );
+    }
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'file':
+      return renderFile(source.id, path);
+    case 'text':
+      throw refuseMember(path, 'found text; expected an image by its bytes or its URL');
+  }
+}
+
+export function renderDocument(part: DocumentPart, path: string, traits: UpstreamTraits): MarkableBlock {
+  return {
+    type: 'document',
+    source: renderDocumentSource(part.source, path, traits),
+    title: part.title ?? undefined,
+    context: part.context ?? undefined,
+    citations: part.cites ? { enabled: true } : undefined,
+    cache_control: renderCacheMark(part.cache_mark),
+  };
+}
+
+function renderDocumentSource(source: Source, path: string, traits: UpstreamTraits): WritableJson {
+  switch (source.kind) {
+    case 'text':
+      return renderPlainText(source.text);
+    case 'url':
+      requirePdf(path, traits);
+      return { type: 'url', url: source.url };
+    case 'file':
+      return renderFile(source.id, path);
+    case 'base64': {
+      if (source.media_type.startsWith('text/plain')) {
+        return renderPlainText(Buffer.from(source.base64, 'base64').toString());
+      }
+      if (source.media_type !== PDF) {
+        throw refuseMember(path, `found a file of type ${source.media_type}; expected ${PDF} or text/plain`);
+      }
+      requirePdf(path, traits);
+      return { type: 'base64', media_type: PDF, data: source.base64 };
+    }
+  }
+}
+
+function renderPlainText(text: string): WritableJson {
+  return { type: 'text', media_type: 'text/plain', data: text };
+}
+
+function requirePdf(path: string, traits: UpstreamTraits): void {
+  if (traits.takes.pdf !== false) return;
+  throw refuseMember(path, `${traits.model} takes no PDF; send its text, or choose another model`);
+}
+
+/** Ids of Anthropic's files begin so; other hosts write `file-…`. */
+function renderFile(file_id: string, path: string): WritableJson {
+  if (file_id.startsWith('file_')) return { type: 'file', file_id };
+  throw refuseMember(path, 'found the id of a file that another host keeps; send the file itself');
+}
+
+const HEAD_BASE64_CHARS = 24;
+
+const SIGNATURES: ReadonlyArray<readonly [mediaType: string, pattern: RegExp]> = [
+  ['image/png', /^89504e470d0a1a0a/],
+  ['image/jpeg', /^ffd8ff/],
+  ['image/gif', /^474946383[79]61/],
+  ['image/webp', /^52494646.{8}57454250/],
+];
+
+/** One of the four types that Anthropic takes, whatever the sender called it; null: it is none of them. */
+function imageTypeOf(base64: string): string | null {
+  const head = Buffer.from(base64.slice(0, HEAD_BASE64_CHARS), 'base64').toString('hex');
+  return SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0] ?? null;
 }

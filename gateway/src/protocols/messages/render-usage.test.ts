@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
 import { readUsage } from '../chat-completions/usage.ts';
-import { correctEstimate, renderDeltaUsage, renderEstimate } from './render-usage.ts';
+import { correctEstimate, renderDeltaUsage, renderEstimate } from './usage.ts';
 
 test('vector 17: 900 cached and 50 written of a prompt of 1000 (bug: CLIProxyAPI #5956, writes not deducted)', () => {
   const chat = {

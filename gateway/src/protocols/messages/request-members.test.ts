@@ -1,6 +1,6 @@
 /** Holds the parser to the table of members: each member of the format has one fate, and really has it. */
 import { describe, expect, test } from 'bun:test';
-import { REQUEST_MEMBERS } from './request-members.ts';
+import { REQUEST_MEMBERS } from './parse-request.ts';
 import { parse, refusal } from './testing/request-rig.ts';
 
 const BODY = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };

@@ -1,6 +1,6 @@
 /** Tests of stream-grammar.ts and read-step.ts: every rule of wire reference B.7 that one event can break. */
 import { describe, expect, test } from 'bun:test';
-import { readStep } from './read-step.ts';
+import { readStep } from './observe-stream.ts';
 import { fitsBlock, MessagesGrammar } from './stream-grammar.ts';
 
 type Observed = readonly [type: string, members?: object];

@@ -2,11 +2,13 @@
  * Owns the limits of one process, in memory: whom they bind, what running calls hold, and that each call gives it back once.
  * What is settled comes from the ledger, by seeding, and is not kept here for good.
  */
-import { followClock } from '../../admission/gcra.ts';
+import { type Bucket, followClock, levelAt, usedOf, wholeAfterMs } from '../../admission/gcra.ts';
 import {
   type BindingCaps,
   type BudgetMark,
   type BudgetReached,
+  type Caps,
+  type CapsUse,
   EVERY_END_USER,
   type LimitClaim,
   type LimitDecision,
@@ -27,7 +29,6 @@ import {
   type WindowState,
 } from './budget-window.ts';
 import { type Balance, bearable, countsIn, giveBack, type Holding, holdMore, joinBudget, takeAll } from './holding.ts';
-import { readUse } from './read-use.ts';
 import { createSubjectBook, type SubjectBook, type SubjectState } from './subject-book.ts';
 import { type Place, readStanding, refuseBalance, refuseExtension, roomWanted, weighClaim } from './weigh-claim.ts';
 
@@ -246,4 +247,19 @@ function checkAmounts(amount: bigint, tokens: number): void {
   if (amount < 0n) throw new RangeError(`amount: found ${amount} nano-USD, expected 0 or more`);
   if (!Number.isSafeInteger(tokens) || tokens < 0)
     throw new RangeError(`tokens: found ${tokens}, expected a whole number, 0 or more`);
+}
+
+/** Of a subject that no call has named lately (undefined), nothing is used. */
+function readUse(state: SubjectState | undefined, caps: Caps, nowMs: number): CapsUse {
+  return {
+    requests: useOf(state?.requests ?? null, caps.requestsPerMinute, nowMs),
+    tokens: useOf(state?.tokens ?? null, caps.tokensPerMinute, nowMs),
+    running: caps.concurrency === null ? null : (state?.running ?? 0),
+  };
+}
+
+function useOf(bucket: Bucket | null, limit: number | null, nowMs: number): CapsUse['requests'] {
+  if (limit === null) return null;
+  const level = bucket === null ? 0 : levelAt(bucket, limit, nowMs);
+  return { used: usedOf(level), wholeAtMs: nowMs + wholeAfterMs(level, limit) };
 }

@@ -1,5 +1,8 @@
 /** Owns the data folder itself: that it is there, that it is ours, and that nobody else reads it. */
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+
+import { Database } from 'bun:sqlite';
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Any of these says that a folder has been ours before. */
 const OUR_FILES = ['tollgate.db', 'master.key', 'lock.db'];
@@ -34,4 +37,36 @@ export function prepareDataFolder(dataDir: string): DataFolder {
       ? []
       : [`Other users can look into ${dataDir} (mode ${mode.toString(8)}). Close it to them: chmod 700 ${dataDir}`];
   return { created: false, warnings };
+}
+
+interface DataLock {
+  release(): void;
+}
+
+/** A connection that nothing refers to is closed by the garbage collector, and its lock with it. */
+const held = new Set<Database>();
+
+/**
+ * Takes the folder's lock, or says that somebody holds it; never waits. The lock is SQLite's own on an empty file: the
+ * operating system lets go of it when the process ends, however it ends, so that kill -9 leaves nothing to clean up.
+ */
+export function acquireDataLock(dataDir: string): DataLock | 'held' {
+  const path = join(dataDir, 'lock.db');
+  closeSync(openSync(path, 'a', 0o600));
+  const database = new Database(path, { readwrite: true, create: false });
+  try {
+    database.run('PRAGMA locking_mode = EXCLUSIVE');
+    database.run('BEGIN EXCLUSIVE');
+  } catch (fault) {
+    database.close();
+    if (fault instanceof Error && 'code' in fault && String(fault.code).startsWith('SQLITE_BUSY')) return 'held';
+    throw fault;
+  }
+  held.add(database);
+  return {
+    release() {
+      held.delete(database);
+      database.close();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /** Checks that a data folder has one holder at a time, between processes and in one, however the holder ends. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { acquireDataLock } from './data-lock.ts';
+import { acquireDataLock } from './data-folder.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();

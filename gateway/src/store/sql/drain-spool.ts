@@ -6,11 +6,11 @@ import type { Database } from 'bun:sqlite';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { completeRecordValues } from './call-record-row.ts';
-import { inSavepoint } from './in-transaction.ts';
+import { inSavepoint } from './connection.ts';
 import type { OperationKeeper } from './keep-operations.ts';
 import type { LedgerBook } from './ledger-book.ts';
 import type { Operation } from './ledger-operations.ts';
-import { readFrames } from './spool-frame.ts';
+import { readFrames } from './spool-file.ts';
 import { nameSqliteFault } from './store-failure.ts';
 
 /** What became of a spool's entries. */

@@ -2,8 +2,11 @@
  * Owns what each kind of entry does to an account's balance, and which entries an account does not bear. The writer and
  * the proof of the ledger both fold by it. Reads and writes nothing.
  */
-import type { AccountBalance } from '../ledger-port.ts';
+
+import { type Kysely, sql } from 'kysely';
+import type { AccountBalance, AccountMode } from '../ledger-port.ts';
 import type { Transfer } from './ledger-entry.ts';
+import type { Tables } from './tables.ts';
 
 /** The amounts of an account. `available + held + charged` is what was topped up and corrected. */
 export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
@@ -79,4 +82,39 @@ function fits({ available, held, charged, absorbed, toppedUp }: Balance): boolea
 
 function inRange(amount: bigint): boolean {
   return BigInt.asIntN(64, amount) === amount;
+}
+
+/** Amounts as decimal text: beyond 2^53 a number would lose its last digits without a word. */
+interface BalanceRow {
+  readonly account: string;
+  readonly mode: AccountMode;
+  readonly available: string;
+  readonly held: string;
+  readonly charged: string;
+  readonly absorbed: string;
+  readonly topped_up: string;
+}
+
+/** The balances of all accounts by id, or of one; an account without entries has 0 throughout. */
+export async function readBalances(
+  queries: Kysely<Tables>,
+  account: string | null = null,
+): Promise<readonly AccountBalance[]> {
+  const { rows } = await sql<BalanceRow>`
+    SELECT account.id AS account, mode,
+      cast(coalesce(available, 0) AS TEXT) AS available, cast(coalesce(held, 0) AS TEXT) AS held,
+      cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS absorbed,
+      cast(coalesce(topped_up, 0) AS TEXT) AS topped_up
+    FROM account LEFT JOIN account_balance ON account_balance.account = account.id
+    WHERE ${account} IS NULL OR account.id = ${account}
+    ORDER BY account.id`.execute(queries);
+  return rows.map((row) => ({
+    account: row.account,
+    mode: row.mode,
+    available: BigInt(row.available),
+    held: BigInt(row.held),
+    charged: BigInt(row.charged),
+    absorbed: BigInt(row.absorbed),
+    toppedUp: BigInt(row.topped_up),
+  }));
 }

@@ -1,14 +1,16 @@
 /** Owns what each operation of the line does to the tables. Every one takes effect whole or, by the caller's rollback, not at all. */
 import type { Database } from 'bun:sqlite';
 import { INSERT_AUDIT_ENTRY } from './audit-row.ts';
-import { endUnendedCall, type UnendedHold } from './call-draft-row.ts';
 import {
   callRecordValues,
+  endUnendedCall,
   INSERT_CALL_RECORD,
   INSERT_UNHELD_CALL_RECORD,
   recordText,
   renderAttempts,
+  type UnendedHold,
 } from './call-record-row.ts';
+
 import type { Reach } from './failpoints.ts';
 import type { LedgerBook } from './ledger-book.ts';
 import type { MovementKind, Operation } from './ledger-operations.ts';

@@ -1,7 +1,7 @@
 /** Checks that writes which share a transaction share no fate, save that of the disk. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { keepWrites } from './keep-writes.ts';
+import { keepWrites } from './writer-database.ts';
 import type { WriteStatement } from './writer-messages.ts';
 
 const insert = (id: number, bytes = 1): WriteStatement => ({

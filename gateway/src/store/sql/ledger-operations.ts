@@ -3,8 +3,13 @@ import type { NewAuditEntry } from '../audit-port.ts';
 import type { Checkpoint, Hold, Movement, Settlement } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
 import { type AuditValues, auditValues } from './audit-row.ts';
-import { renderCheckpoint, renderDraft } from './call-draft-row.ts';
-import { type CallRecordValues, callRecordValues, renderAttempts } from './call-record-row.ts';
+import {
+  type CallRecordValues,
+  callRecordValues,
+  renderAttempts,
+  renderCheckpoint,
+  renderDraft,
+} from './call-record-row.ts';
 
 export type MovementKind = 'topup' | 'correct';
 

@@ -1,8 +1,9 @@
 /** Owns the ledger's port over the writer: what is asked for is checked here, then kept there. Knows no SQL. */
-import type { Kysely } from 'kysely';
+
+import { type Kysely, sql } from 'kysely';
 import type { NewAuditEntry } from '../audit-port.ts';
 import type { AccountBalance, Ledger, Movement, Settlement } from '../ledger-port.ts';
-import { readBalances } from './account-balances.ts';
+import { readBalances } from './fold-balance.ts';
 import {
   keepCheckpoint,
   keepExtension,
@@ -13,7 +14,6 @@ import {
   type MovementKind,
   type Operation,
 } from './ledger-operations.ts';
-import { readMovement } from './read-movement.ts';
 import type { Spool } from './spool.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { Tables } from './tables.ts';
@@ -118,4 +118,14 @@ function movementProblem(kind: MovementKind, { id, account, note }: Movement): s
 function textProblem(name: string, text: string): string | null {
   if (text.isWellFormed()) return null;
   return `${name}: found half of a surrogate pair in ${JSON.stringify(text)}, expected well-formed text.`;
+}
+
+/** Null: there is none of that kind and id. */
+async function readMovement(queries: Kysely<Tables>, kind: MovementKind, id: string): Promise<Movement | null> {
+  // The kind stands in the statement: for a bound one SQLite could not use the index, which has some kinds only.
+  const { rows } = await sql<Omit<Movement, 'amount'> & { readonly amount: string }>`
+    SELECT ref AS id, account, cast(amount AS TEXT) AS amount, note, at_ms
+    FROM ledger_entry WHERE ref = ${id} AND kind = ${sql.lit(kind)} AND nth = 0`.execute(queries);
+  const [row] = rows;
+  return row === undefined ? null : { ...row, amount: BigInt(row.amount) };
 }

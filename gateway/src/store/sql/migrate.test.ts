@@ -8,7 +8,7 @@ import { migrate, requireCurrentSchema } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openReading } from './open-reading.ts';
 import { openStore } from './open-store.ts';
-import { keyOfRow } from './policy-rows.ts';
+import { keyOfRow } from './policy-book.ts';
 import { StoreFailure } from './store-failure.ts';
 import type { ApiKeyRow, CallRecordRow } from './tables.ts';
 import { sampleRecord } from './testing/sample-record.ts';

@@ -4,7 +4,6 @@ import { expect, test } from 'bun:test';
 import { outcomeOf } from '../testing/ledger-contract.ts';
 import { heldCall, settledCall } from '../testing/sample-call.ts';
 import { databasePath, openWriteConnection } from './connection.ts';
-import { keepBatch } from './keep-batch.ts';
 import { createOperationKeeper } from './keep-operations.ts';
 import { openLedgerBook } from './ledger-book.ts';
 import { takeEpoch } from './ledger-epoch.ts';
@@ -14,6 +13,7 @@ import { MIGRATIONS } from './migrations.ts';
 import { openLedgerRig } from './testing/open-ledger-rig.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 import { openUsageMark } from './usage/usage-mark.ts';
+import { keepBatch } from './writer-database.ts';
 
 const newFolder = temporaryFolders();
 const reach = () => undefined;

@@ -19,14 +19,14 @@ import { databasePath, openReadConnection } from './connection.ts';
 import type { Drained } from './drain-spool.ts';
 import type { Reach } from './failpoints.ts';
 import { createIdempotencyStore } from './idempotency-store.ts';
-import { createKeyUseBook } from './key-use-book.ts';
 import { createLedger } from './ledger.ts';
 import { keepAbandonment, keepRecord } from './ledger-operations.ts';
 import { createPeopleStore } from './people-store.ts';
 import { createPolicyBook } from './policy-book.ts';
-import { createProviderBook } from './provider-book.ts';
-import type { QueryQuestion, QueryReply } from './query-messages.ts';
-import { createReadingThread } from './reading-thread.ts';
+import { createKeyUseBook, createProviderBook } from './provider-book.ts';
+
+import { createReadingThread, type QueryQuestion, type QueryReply } from './reading-thread.ts';
+
 import type { Recovered } from './recover-holds.ts';
 import { createSpendThread } from './spend-thread.ts';
 import { openSpool, type Spool } from './spool.ts';

@@ -21,10 +21,9 @@ import {
   SELECT_ENTRIES,
 } from './entry-row.ts';
 import { type Balance, EMPTY_BALANCE, foldBalance } from './fold-balance.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
 import { requireCurrentSchema } from './migrate.ts';
-import { type CallsProof, type ChargedRecord, proveCalls, type RecomputeCost } from './prove-calls.ts';
 import { type ChainProof, proveChain } from './prove-chain.ts';
-import { proveBalances, proveOpenHolds, proveRecords } from './prove-tables.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 
 type Counter = Exclude<keyof Usage, 'apart'>;
@@ -144,4 +143,183 @@ function readApart(seq: number, usage: Usage, kept: string | null): Usage {
   } catch {
     throw new Disproof(seq, `what its record says of sound, images and tools is no JSON: ${JSON.stringify(kept)}`);
   }
+}
+
+interface BalanceRow {
+  readonly account: string;
+  /** `available held charged absorbed topped_up`. */
+  readonly amounts: string;
+}
+
+interface OpenHoldRow {
+  readonly call_id: string;
+  readonly account: string;
+  readonly amount: string;
+  readonly extensions: number;
+}
+
+/** Every account's row is the fold of its entries. @throws Disproof */
+function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>): void {
+  const rows = database
+    .query<BalanceRow, []>(
+      `SELECT account, available || ' ' || held || ' ' || charged || ' ' || absorbed || ' ' || topped_up AS amounts
+        FROM account_balance`,
+    )
+    .all();
+  const kept = new Map(rows.map(({ account, amounts }) => [account, amounts]));
+  for (const account of new Set([...folded.keys(), ...kept.keys()])) {
+    const { available, held, charged, absorbed, toppedUp } = folded.get(account) ?? EMPTY_BALANCE;
+    const expected = [available, held, charged, absorbed, toppedUp].join(' ');
+    const found = kept.get(account) ?? 'nothing';
+    if (found !== expected) {
+      throw new Disproof(
+        null,
+        `the balance of account ${account} (available, held, charged, absorbed, topped up) is ${found}, its entries sum to ${expected}`,
+      );
+    }
+  }
+}
+
+/** The open holds are those of the calls that have not ended, and sum up to what is held. @throws Disproof */
+function proveOpenHolds(database: Database, running: CallsProof['running']): void {
+  const rows = database
+    .query<OpenHoldRow, []>('SELECT call_id, account, cast(amount AS TEXT) AS amount, extensions FROM open_hold')
+    .all();
+  for (const { call_id, account, amount, extensions } of rows) {
+    const call = running.get(call_id);
+    if (call === undefined)
+      throw new Disproof(null, `there is an open hold of call ${call_id}, which has none by its entries`);
+    if (call.account !== account || call.held.toString() !== amount || call.extensions !== extensions) {
+      throw new Disproof(
+        null,
+        `the open hold of call ${call_id} says ${amount} of account ${account} after ${extensions} extensions, its entries say ${call.held} of account ${call.account} after ${call.extensions}`,
+      );
+    }
+  }
+  if (rows.length === running.size) return;
+  const open = new Set(rows.map(({ call_id }) => call_id));
+  const lost = [...running.keys()].find((call_id) => !open.has(call_id));
+  throw new Disproof(null, `call ${lost} holds money by its entries, and has no open hold`);
+}
+
+/** No record says that a call cost something where the ledger has no end of that call. @throws Disproof */
+function proveRecords(database: Database, charged: number): void {
+  const costly = `FROM call_record WHERE cost_nano_usd <> 0
+    AND request_id > (SELECT cast(value AS TEXT) FROM meta WHERE name = 'records_before_ledger')`;
+  const found = database.query<{ count: number }, []>(`SELECT count(*) AS count ${costly}`).get()?.count ?? 0;
+  if (found === charged) return;
+  const stray = database
+    .query<{ request_id: string; cost: string }, []>(
+      `SELECT request_id, cast(cost_nano_usd AS TEXT) AS cost ${costly} AND request_id NOT IN
+        (SELECT ref FROM ledger_entry WHERE kind IN ('post', 'void')) LIMIT 1`,
+    )
+    .get();
+  throw new Disproof(
+    null,
+    stray === null
+      ? `${found} records cost something, the ledger has ${charged} of them`
+      : `the record of call ${stray.request_id} costs ${stray.cost} nano-USD, and the ledger has no end of that call`,
+  );
+}
+
+/** What usage costs at the price that a record names, in nano-USD. Throws where the price cannot be read. */
+type RecomputeCost = (usage: Usage, priceVersion: string) => bigint;
+
+/** What a call's record says of its charge. */
+interface ChargedRecord {
+  readonly account: string;
+  readonly usage: Usage;
+  readonly usageSource: string;
+  readonly priceVersion: string | null;
+  /** Null: unpriced. */
+  readonly cost: bigint | null;
+}
+
+interface RunningCall {
+  readonly account: string;
+  held: bigint;
+  extensions: number;
+  absorbed: bigint;
+}
+
+interface CallsProof {
+  /** Takes the next entry; `record` is the call's, null where there is none, and looked at only at the call's end. @throws Disproof */
+  take(entry: LedgerEntry, record: ChargedRecord | null): void;
+  /** What is held by calls that have not ended: call id → account, amount and extensions. */
+  readonly running: ReadonlyMap<string, Readonly<RunningCall>>;
+  /** Calls that ended, and those of them that cost something. */
+  readonly counts: { readonly ended: number; readonly charged: number };
+}
+
+function proveCalls(recompute: RecomputeCost): CallsProof {
+  const running = new Map<string, RunningCall>();
+  const counts = { ended: 0, charged: 0 };
+
+  function runningCall({ seq, ref, account, kind }: LedgerEntry): RunningCall {
+    const call = running.get(ref);
+    if (call === undefined) throw new Disproof(seq, `a ${kind} of call ${ref}, which holds nothing then`);
+    if (call.account !== account) {
+      throw new Disproof(seq, `a ${kind} of account ${account}, but call ${ref} holds money of ${call.account}`);
+    }
+    return call;
+  }
+
+  function end(entry: LedgerEntry, record: ChargedRecord | null): void {
+    const { seq, ref, amount, released } = entry;
+    const call = runningCall(entry);
+    if (amount + released !== call.held) {
+      throw new Disproof(seq, `call ${ref} held ${call.held}, its end disposes of ${amount + released}`);
+    }
+    if (record === null) throw new Disproof(seq, `call ${ref} ended, and has no record`);
+    const problem = recordProblem(record, entry.account, amount + call.absorbed, recompute);
+    if (problem !== null) throw new Disproof(seq, `the record of call ${ref} ${problem}`);
+    running.delete(ref);
+    counts.ended += 1;
+    if (record.cost !== null && record.cost !== 0n) counts.charged += 1;
+  }
+
+  return {
+    running,
+    counts,
+    take(entry, record) {
+      const { seq, kind, ref, nth, account, amount } = entry;
+      if (kind === 'hold') {
+        if (running.has(ref)) throw new Disproof(seq, `a second hold of call ${ref}`);
+        running.set(ref, { account, held: amount, extensions: 0, absorbed: 0n });
+      } else if (kind === 'extend') {
+        const call = runningCall(entry);
+        call.extensions += 1;
+        if (nth !== call.extensions)
+          throw new Disproof(seq, `extension ${nth} of call ${ref}, expected ${call.extensions}`);
+        call.held += amount;
+      } else if (kind === 'absorb') {
+        const call = runningCall(entry);
+        if (call.absorbed !== 0n) throw new Disproof(seq, `a second absorb of call ${ref}`);
+        call.absorbed = amount;
+      } else if (kind === 'post' || kind === 'void') {
+        end(entry, record);
+      }
+    },
+  };
+}
+
+function recordProblem(
+  { account, usage, usageSource, priceVersion, cost }: ChargedRecord,
+  expectedAccount: string,
+  settled: bigint,
+  recompute: RecomputeCost,
+): string | null {
+  if (account !== expectedAccount) return `is of account ${account}, expected ${expectedAccount}`;
+  if ((cost ?? 0n) !== settled) return `costs ${cost} nano-USD, its entries post and absorb ${settled}`;
+  // What was not used or came from a cache is not charged by its tokens.
+  if (usageSource === 'void' || usageSource === 'cache') return null;
+  if (priceVersion === null) return cost === null ? null : `costs ${cost} nano-USD and names no price`;
+  if (cost === null) return `names the price ${priceVersion} and no cost`;
+  let expected: bigint;
+  try {
+    expected = recompute(usage, priceVersion);
+  } catch (fault) {
+    return `cannot be recomputed: ${fault instanceof Error ? fault.message : String(fault)}`;
+  }
+  return expected === cost ? null : `costs ${cost} nano-USD, its usage at ${priceVersion} costs ${expected}`;
 }

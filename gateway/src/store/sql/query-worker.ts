@@ -1,7 +1,7 @@
 /** Owns the program of the thread that runs queries which may take long: one connection that only reads, one query at a time. */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { openReadConnection } from './connection.ts';
-import type { QueryQuestion, QueryReply } from './query-messages.ts';
+import type { QueryQuestion, QueryReply } from './reading-thread.ts';
 import { nameSqliteFault } from './store-failure.ts';
 
 declare const self: Worker;

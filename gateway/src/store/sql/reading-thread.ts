@@ -3,6 +3,7 @@
  * where it died. Answers come one after another. Knows no SQL and no question.
  */
 import { StoreFailure } from './store-failure.ts';
+import type { WriterFault } from './writer-messages.ts';
 
 export interface ReadingThread<Question, Reply> {
   /** Starts the thread where it does not run: the first question need not wait for that. */
@@ -79,3 +80,11 @@ export function createReadingThread<Question, Reply>(program: URL): ReadingThrea
     },
   };
 }
+
+export interface QueryQuestion {
+  readonly path: string;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+export type QueryReply = { readonly rows: readonly unknown[] } | { readonly failed: WriterFault };

@@ -10,7 +10,7 @@ import { keepSettlement } from './ledger-operations.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { proveLedger } from './prove-ledger.ts';
-import { renderFrame } from './spool-frame.ts';
+import { renderFrame } from './spool-file.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();

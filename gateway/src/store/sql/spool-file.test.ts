@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outcomeOf } from '../testing/ledger-contract.ts';
-import { openSpoolFile } from './spool-file.ts';
-import { readFrames } from './spool-frame.ts';
+import { openSpoolFile, readFrames } from './spool-file.ts';
+
 import { temporaryFolders } from './testing/temporary-folder.ts';
 
 const newFolder = temporaryFolders();

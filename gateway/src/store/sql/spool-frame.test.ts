@@ -1,7 +1,7 @@
 /** Checks that a spool gives back what was put in, cut or damaged anywhere, and never anything else. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { HEADER_BYTES, readFrames, renderFrame } from './spool-frame.ts';
+import { HEADER_BYTES, readFrames, renderFrame } from './spool-file.ts';
 
 const entryLists = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 6 });
 

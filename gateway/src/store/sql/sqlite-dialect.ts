@@ -14,8 +14,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { QueryQuestion, QueryReply } from './query-messages.ts';
-import type { ReadingThread } from './reading-thread.ts';
+import type { QueryQuestion, QueryReply, ReadingThread } from './reading-thread.ts';
+
 import type { Tables } from './tables.ts';
 import { failureOf } from './writer-messages.ts';
 

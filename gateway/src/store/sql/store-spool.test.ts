@@ -10,7 +10,7 @@ import { databasePath } from './connection.ts';
 import { keepSettlement } from './ledger-operations.ts';
 import { openStore, type Store, type StoreOptions } from './open-store.ts';
 import { proveLedger } from './prove-ledger.ts';
-import { renderFrame } from './spool-frame.ts';
+import { renderFrame } from './spool-file.ts';
 import { FILLED_BYTES, fillDatabase, giveRoom } from './testing/fill-database.ts';
 import { sampleRecord } from './testing/sample-record.ts';
 import { temporaryFolders } from './testing/temporary-folder.ts';

@@ -1,21 +1,26 @@
 /** Owns what the writer does with its connection: one transaction for a batch of operations, one for the administrative writes behind it. */
 import type { Database } from 'bun:sqlite';
-import { openWriteConnection } from './connection.ts';
+import { inSavepoint, inTransaction, openWriteConnection } from './connection.ts';
 import { type Drained, drainSpool, spoolPath } from './drain-spool.ts';
 import type { Reach } from './failpoints.ts';
-import { inTransaction } from './in-transaction.ts';
-import { keepBatch } from './keep-batch.ts';
-import { createOperationKeeper } from './keep-operations.ts';
-import { keepWrites } from './keep-writes.ts';
-import { openLedgerBook } from './ledger-book.ts';
+import { CleanRefusal, createOperationKeeper, type OperationKeeper } from './keep-operations.ts';
+import { type LedgerBook, openLedgerBook } from './ledger-book.ts';
 import { type Epoch, readLastEpoch, takeEpoch } from './ledger-epoch.ts';
+import type { Operation } from './ledger-operations.ts';
 import { migrate } from './migrate.ts';
 import { parseOperations } from './operation-batch.ts';
 import { type Recovered, recoverHolds } from './recover-holds.ts';
 import { nameSqliteFault, StoreFailure } from './store-failure.ts';
 import { type FoldPace, openUsageFolder } from './usage/fold-usage.ts';
 import { openUsageMark } from './usage/usage-mark.ts';
-import type { OpenRequest, WriterReply, WriteStatement } from './writer-messages.ts';
+import {
+  failedReply,
+  type OpenRequest,
+  type RefusedOperation,
+  type WriterFault,
+  type WriterReply,
+  type WriteStatement,
+} from './writer-messages.ts';
 
 export interface WriterDatabase {
   readonly epoch: number;
@@ -154,4 +159,113 @@ function writerDatabase(
 function boundSize(database: Database, databaseBytesMax: number): void {
   const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 4096;
   database.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(databaseBytesMax / pageBytes))}`);
+}
+
+/** An operation failed half-way: the transaction is undone, to be run again with a savepoint around each operation. */
+class HalfDone extends Error {}
+
+interface BatchTools {
+  readonly book: LedgerBook;
+  readonly keeper: OperationKeeper;
+  readonly reach: Reach;
+}
+
+/**
+ * Keeps all operations of the batch but those it answers with. Savepoints would cost every operation a microsecond for
+ * what almost never happens, so the batch is tried without them first.
+ *
+ * @throws the database's fault where nothing of the batch was kept.
+ */
+export function keepBatch(
+  database: Database,
+  tools: BatchTools,
+  operations: readonly Operation[],
+  nowMs: number,
+): RefusedOperation[] {
+  try {
+    return runBatch(database, tools, operations, nowMs, false);
+  } catch (fault) {
+    if (!(fault instanceof HalfDone)) throw fault;
+    return runBatch(database, tools, operations, nowMs, true);
+  }
+}
+
+function runBatch(
+  database: Database,
+  { book, keeper, reach }: BatchTools,
+  operations: readonly Operation[],
+  nowMs: number,
+  careful: boolean,
+): RefusedOperation[] {
+  const refused: RefusedOperation[] = [];
+  reach('before-begin');
+  inTransaction(database, () => {
+    reach('after-begin');
+    book.begin();
+    for (let index = 0; index < operations.length; index++) {
+      const operation = operations[index] as Operation;
+      const page = careful ? book.mark() : null;
+      try {
+        if (page === null) keeper.keep(operation, nowMs);
+        else inSavepoint(database, () => keeper.keep(operation, nowMs));
+      } catch (fault) {
+        const failure = refusalOf(fault);
+        if (page !== null) book.restore(page);
+        else if (!(fault instanceof CleanRefusal)) throw new HalfDone();
+        refused.push({ index, fault: { kind: failure.kind, message: failure.message } });
+      }
+    }
+    reach('before-balances');
+    book.finish();
+    reach('before-commit');
+  });
+  book.keep();
+  reach('after-commit');
+  return refused;
+}
+
+/** The fault of one operation alone. @throws the fault where it is the database's, which no operation gets past. */
+function refusalOf(fault: unknown): StoreFailure {
+  const failure = nameSqliteFault(fault);
+  if (failure.kind !== 'conflict' && failure.kind !== 'refused') throw fault;
+  return failure;
+}
+
+/** A write is the statements that take effect all or none. A fault of the disk undoes all writes. */
+export function keepWrites(database: Database, writes: readonly (readonly WriteStatement[])[]): WriterReply {
+  try {
+    const written = inTransaction(database, () => writes.map((statements) => keepWrite(database, statements)));
+    return written.every((fault) => fault === null) ? true : { failed: null, refused: [], writes: written };
+  } catch (fault) {
+    return failedReply(nameSqliteFault(fault));
+  }
+}
+
+/** The fault of a write that broke a constraint, or met what it did not expect; it is no other write's. */
+function keepWrite(database: Database, statements: readonly WriteStatement[]): WriterFault | null {
+  try {
+    inSavepoint(database, () => {
+      for (const statement of statements) runWrite(database, statement);
+    });
+    return null;
+  } catch (fault) {
+    const { kind, message } = nameSqliteFault(fault);
+    if (kind !== 'conflict' && kind !== 'refused') throw fault;
+    return { kind, message };
+  }
+}
+
+function runWrite(database: Database, { sql, parameters, changes }: WriteStatement): void {
+  const statement = database.prepare(sql);
+  try {
+    const outcome = statement.run(...parameters);
+    if (changes !== null && outcome.changes !== changes) {
+      throw new StoreFailure(
+        'conflict',
+        `What was to be changed is not there (${outcome.changes} rows instead of ${changes}).`,
+      );
+    }
+  } finally {
+    statement.finalize();
+  }
 }

@@ -2,8 +2,10 @@
  * Owns a lasting link to the writer: starts the thread, starts it anew when it dies, tells whether the disk takes writes,
  * and finds out when it does again. Does not know what is written.
  */
-import type { StoreFailure } from './store-failure.ts';
+
+import { StoreFailure } from './store-failure.ts';
 import {
+  failedReply,
   failureOf,
   troubleOf,
   type WriterOpened,
@@ -11,7 +13,6 @@ import {
   type WriterRequest,
   wholeFailure,
 } from './writer-messages.ts';
-import { startWriterThread, type WriterThread } from './writer-thread.ts';
 
 /** How to reach the writer. */
 export interface WriterPlace {
@@ -112,4 +113,47 @@ function diskFailure(reply: WriterReply): StoreFailure | null {
 
 function isAboutContent(kind: StoreFailure['kind']): boolean {
   return kind === 'conflict' || kind === 'refused';
+}
+
+interface WriterThread {
+  /** Sends a request; `onReply` is called exactly once, in the order of the requests. */
+  request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
+  /** Ends the thread; requests under way are answered as lost, and `onLost` is not called. */
+  end(): void;
+}
+
+/**
+ * Starts the thread. Messages to a dead worker vanish without a word, so its end is watched for however it comes:
+ * requests under way are answered with `writer-lost`, then `onLost` is called.
+ */
+function startWriterThread(program: URL, onLost: (failure: StoreFailure) => void): WriterThread {
+  const worker = new Worker(program);
+  const waiting: ((reply: WriterReply) => void)[] = [];
+  let lost: StoreFailure | null = null;
+
+  function lose(reason: string): StoreFailure {
+    lost = new StoreFailure('writer-lost', `The thread that writes the database ended (${reason}).`);
+    worker.terminate();
+    const reply = failedReply(lost);
+    for (const onReply of waiting.splice(0)) onReply(reply);
+    return lost;
+  }
+  function loseUnasked(reason: string): void {
+    if (lost === null) onLost(lose(reason));
+  }
+  worker.onmessage = ({ data: reply }: MessageEvent<WriterReply>) => waiting.shift()?.(reply);
+  worker.onerror = (event) => loseUnasked(event.message);
+  worker.onmessageerror = () => loseUnasked('a message could not be read');
+  worker.addEventListener('close', () => loseUnasked('it closed'));
+
+  return {
+    request(message, onReply) {
+      if (lost !== null) return onReply(failedReply(lost));
+      waiting.push(onReply);
+      worker.postMessage(message);
+    },
+    end() {
+      if (lost === null) lose('it was told to');
+    },
+  };
 }

@@ -1,8 +1,8 @@
 /** Owns a metered call for tests: its hold, and a settlement whose record follows from usage and price. */
 import { costNanoUsd } from '../../billing/cost.ts';
 import { parsePriceVersion } from '../../billing/price.ts';
-import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
-import type { UsageApart } from '../../generation/usage-apart.ts';
+import { type Usage, type UsageApart, ZERO_USAGE } from '../../generation/usage.ts';
+
 import type { CallDraft, Hold, Settlement } from '../ledger-port.ts';
 import type { CallRecord } from '../ports.ts';
 import { sampleRecord } from '../sql/testing/sample-record.ts';

@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import type { FinishReason, GenerationEvent } from '../../../src/generation/event.ts';
-import type { Generation } from '../../../src/generation/generation.ts';
+import { type Generation, unfoldGeneration } from '../../../src/generation/generation.ts';
 import type { Citation, Part } from '../../../src/generation/part.ts';
 import { splitDeltas } from '../../../src/generation/testing/split-deltas.ts';
-import { unfoldGeneration } from '../../../src/generation/unfold.ts';
-import type { Usage } from '../../../src/generation/usage.ts';
-import { apartOf } from '../../../src/generation/usage-apart.ts';
+
+import { apartOf, type Usage } from '../../../src/generation/usage.ts';
+
 import { functionArguments, spokenText } from './random-parts.ts';
 
 const count = fc.nat(2_000_000);

@@ -1,8 +1,8 @@
 /** Owns the database of content and its one connection. Runs on a thread of its own, so that large bodies hold up nobody. */
 import type { Database } from 'bun:sqlite';
 import type { CallContent, ContentCutoff } from '../../content-port.ts';
-import { openWriteConnection } from '../connection.ts';
-import { inTransaction } from '../in-transaction.ts';
+import { inTransaction, openWriteConnection } from '../connection.ts';
+
 import { migrate } from '../migrate.ts';
 import type { Migration } from '../migration.ts';
 import { openContent, sealContent } from './content-seal.ts';

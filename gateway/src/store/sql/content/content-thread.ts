@@ -1,5 +1,5 @@
 /** Owns the life of the thread that keeps content: started when it is first needed, and anew after it died. Knows no content. */
-import type { ContentAnswers, ContentReply, ContentRequest } from './content-messages.ts';
+import type { CallContent, ContentCutoff } from '../../content-port.ts';
 
 type AskedKind = Exclude<ContentRequest['kind'], 'open' | 'close'>;
 type AnyAnswer = ContentAnswers[keyof ContentAnswers];
@@ -108,3 +108,25 @@ export function createContentThread(
     },
   };
 }
+
+export type ContentRequest =
+  | { readonly kind: 'open'; readonly path: string; readonly key: Uint8Array }
+  | { readonly kind: 'keep'; readonly contents: readonly CallContent[]; readonly bytesMax: number }
+  | { readonly kind: 'find' | 'read'; readonly account: string; readonly requestId: string }
+  /** A step: takes away a bounded number, and answers how many. */
+  | { readonly kind: 'sweep'; readonly cutoff: ContentCutoff; readonly bytesMax: number }
+  | { readonly kind: 'close' };
+
+/** What each kind of request is answered with. */
+export interface ContentAnswers {
+  readonly open: null;
+  readonly keep: null;
+  readonly find: string | null;
+  readonly read: CallContent | null;
+  readonly sweep: number;
+  readonly close: null;
+}
+
+export type ContentReply =
+  | { readonly number: number; readonly answer: ContentAnswers[keyof ContentAnswers] }
+  | { readonly number: number; readonly fault: string };

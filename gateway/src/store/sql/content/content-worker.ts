@@ -1,6 +1,6 @@
 /** The thread that keeps content: answers one request after another. */
 import { type ContentDatabase, openContentDatabase } from './content-database.ts';
-import type { ContentAnswers, ContentReply, ContentRequest } from './content-messages.ts';
+import type { ContentAnswers, ContentReply, ContentRequest } from './content-thread.ts';
 
 declare const self: Worker;
 

@@ -1,5 +1,5 @@
 /** A process that takes the lock of the data folder in its first argument, says how that went, and holds it until it ends. For tests. */
-import { acquireDataLock } from '../data-lock.ts';
+import { acquireDataLock } from '../data-folder.ts';
 
 const lock = acquireDataLock(process.argv[2] ?? '');
 process.stdout.write(lock === 'held' ? 'held\n' : 'taken\n');

@@ -3,13 +3,13 @@ import type { Database } from 'bun:sqlite';
 import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../usage-port.ts';
 import { callRecordOfRow } from '../call-record-row.ts';
 import { nameSqliteFault } from '../store-failure.ts';
-import { startDeadline } from './deadline.ts';
-import { packAnswer } from './pack-buckets.ts';
+import { packAnswer } from './gather-usage.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
 import { readUsage } from './read-usage.ts';
-import { openUnfolded } from './scan-records.ts';
-import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
+import { openUnfolded, startDeadline } from './scan-records.ts';
+
+import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-reader.ts';
 
 /** A page of a list that takes longer goes out as far as it is, with where to go on. */
 const PAGE_PACE_MS = 150;

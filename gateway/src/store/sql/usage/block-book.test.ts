@@ -3,8 +3,8 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { migrate } from '../migrate.ts';
 import { openBlockBook } from './block-book.ts';
+import { SumRows } from './gather-additions.ts';
 import { readBlocks } from './read-blocks.ts';
-import { SumRows } from './sum-rows.ts';
 import { newTally } from './tally.ts';
 
 const PLACE = { account: 1, kind: 'session', step: 'day', startMs: 0 } as const;

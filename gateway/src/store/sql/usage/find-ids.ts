@@ -1,14 +1,15 @@
 /** Owns finding where calls of a sort are: ranges of request ids, by the quarters of an hour whose sums have such calls. */
 import type { Database } from 'bun:sqlite';
-import { dayAt } from '../../../admission/day-at.ts';
+import { dayAt } from '../../../admission/window.ts';
 import { requestIdFloor } from '../../../lib/request-id.ts';
-import type { CallCondition, LogQuestion } from '../../usage-port.ts';
+import type { CallCondition, CallOutcome, LogQuestion } from '../../usage-port.ts';
 import type { BlockStep } from './block-book.ts';
 import { recordCondition } from './conditions.ts';
-import { countCalls } from './count-outcomes.ts';
 import { QUARTER_MS, type Span } from './plan-spans.ts';
 import { readBlocks, readOldestQuarter, readQuarters, readSeriesIds } from './read-blocks.ts';
 import { ID_SLACK_MS } from './scan-records.ts';
+import type { SumBlock } from './sum-block.ts';
+import { COUNTERS } from './tally.ts';
 import { readUsageAccount } from './usage-accounts.ts';
 import { readThrough } from './usage-mark.ts';
 import type { SeriesKind } from './usage-series.ts';
@@ -132,3 +133,18 @@ export function timeOf(requestId: string): number | null {
 
 /** 2^48 - 1: the last moment that an id can name. */
 const FAR_MS = 281_474_976_710_655;
+
+const AT = {
+  requests: COUNTERS.indexOf('requests'),
+  client_error: COUNTERS.indexOf('client_errors'),
+  server_error: COUNTERS.indexOf('server_errors'),
+  cancelled: COUNTERS.indexOf('cancelled'),
+} as const;
+
+/** Of the nth series; null: all. */
+function countCalls({ sums }: SumBlock, nth: number, outcome: CallOutcome | null): number {
+  const at = (name: keyof typeof AT) => sums[AT[name]]?.[nth] ?? 0;
+  if (outcome === null) return at('requests');
+  if (outcome !== 'ok') return at(outcome);
+  return at('requests') - at('client_error') - at('server_error') - at('cancelled');
+}

@@ -5,8 +5,8 @@
  */
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
+import { inTransaction } from '../connection.ts';
 import type { Reach } from '../failpoints.ts';
-import { inTransaction } from '../in-transaction.ts';
 import { openBlockBook } from './block-book.ts';
 import { type Additions, gatherAdditions } from './gather-additions.ts';
 import { openStretchBook } from './ledger-stretches.ts';

@@ -1,7 +1,7 @@
 /** Checks the first of many groups against sorting all of them exactly. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { GroupRanks } from './group-ranks.ts';
+import { GroupRanks } from './rank-callers.ts';
 import { MONEY_UNIT, moneyOf } from './tally.ts';
 
 const sum = fc.record({

@@ -1,7 +1,7 @@
 /** Shows that numbers get the places that a Map would give them. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { NumberPlaces } from './number-places.ts';
+import { NumberPlaces } from './rank-callers.ts';
 
 const number = fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 2 ** 32 - 1 }));
 

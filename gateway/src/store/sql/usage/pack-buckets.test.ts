@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { UsageSums } from '../../usage-port.ts';
-import { openAnswer, packAnswer } from './pack-buckets.ts';
+import { openAnswer, packAnswer } from './gather-usage.ts';
 
 const count = fc.nat({ max: 2 ** 40 });
 const money = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 70n });

@@ -1,7 +1,7 @@
 /** Checks that lists come back as they were packed, wherever their bytes lie, and that nothing is packed that would come back changed. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { openColumns, packColumns } from './pack-columns.ts';
+import { openColumns, packColumns } from './sum-block.ts';
 
 const column = fc
   .tuple(

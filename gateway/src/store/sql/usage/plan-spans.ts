@@ -2,7 +2,7 @@
  * Owns which part of a range is read from whole days, which from quarters of an hour, and which from the records, so that
  * together they are exactly the range and every row lies in one bucket.
  */
-import { dayAt } from '../../../admission/day-at.ts';
+import { dayAt } from '../../../admission/window.ts';
 import type { UsageAccount } from './usage-accounts.ts';
 
 /** Unix ms; the end is no longer part of it. */

@@ -3,10 +3,9 @@ import type { Database } from 'bun:sqlite';
 import type { ProofQuestion, UsageProof } from '../../usage-port.ts';
 import { proveStretch } from '../prove-chain.ts';
 import { type Condition, recordCondition } from './conditions.ts';
-import { type Deadline, startDeadline } from './deadline.ts';
 import { findEntryRanges } from './ledger-stretches.ts';
 import { readUsage } from './read-usage.ts';
-import { idsOf } from './scan-records.ts';
+import { type Deadline, idsOf, startDeadline } from './scan-records.ts';
 
 const EVERY_CALL = {
   model: null,

@@ -3,12 +3,12 @@
  * that can be among them.
  */
 import type { Database } from 'bun:sqlite';
-import type { UsageDimension } from '../../usage-port.ts';
-import { chooseGroups, GROUPS_MAX } from './gather-usage.ts';
-import { GroupRanks } from './group-ranks.ts';
-import { type RolledQuestion, readBlocks, readSeriesIds, type SeriesRow } from './read-blocks.ts';
-import type { Rolling } from './rolling.ts';
-import type { RankedSum } from './tally.ts';
+import type { UsageDimension, UsageQuestion, UsageRank } from '../../usage-port.ts';
+import { chooseGroups, GROUPS_MAX, type UsageGather } from './gather-usage.ts';
+import { type RolledPart, type RolledQuestion, readBlocks, readSeriesIds, type SeriesRow } from './read-blocks.ts';
+import type { Deadline } from './scan-records.ts';
+import type { SumBlock } from './sum-block.ts';
+import { MONEY_UNIT, RANKED_AT, type RankedSum, REQUESTS_AT } from './tally.ts';
 import { firstOfCaller } from './usage-series.ts';
 
 export interface RankedCallers {
@@ -120,4 +120,148 @@ function namesOfSeries(
     if (name !== undefined) all.set(series, name);
   }
   return ids === null ? all : new Map([...all].filter(([series]) => ids.has(series)));
+}
+
+export class GroupRanks {
+  readonly #rankedBy: UsageRank;
+  /** Of each group in the lists. */
+  readonly #places = new NumberPlaces();
+  readonly #groups: number[] = [];
+  readonly #units: number[] = [];
+  readonly #left: number[] = [];
+  readonly #requests: number[] = [];
+
+  constructor(rankedBy: UsageRank) {
+    this.#rankedBy = rankedBy;
+  }
+
+  get size(): number {
+    return this.#groups.length;
+  }
+
+  /** `groupOf`: null for a series that is not asked for. */
+  addBlock({ series, sums }: SumBlock, groupOf: (series: number) => number | null): void {
+    const at = RANKED_AT[this.#rankedBy];
+    const requests = sums[REQUESTS_AT];
+    const units = at.units === null ? undefined : sums[at.units];
+    const [first, ...more] = at.left.map((one) => sums[one]);
+    for (let nth = 0; nth < series.length; nth++) {
+      const group = groupOf(series[nth] ?? 0);
+      if (group === null) continue;
+      let left = first?.[nth] ?? 0;
+      for (let other = 0; other < more.length; other++) left += more[other]?.[nth] ?? 0;
+      this.#add(group, units?.[nth] ?? 0, left, requests?.[nth] ?? 0);
+    }
+  }
+
+  add(group: number, { units, left, requests }: RankedSum): void {
+    this.#add(group, units, left, requests);
+  }
+
+  /** At least so many, those with most first; all that have the same and as many calls as the last of them are there too. */
+  first(count: number): readonly (readonly [group: number, sum: RankedSum])[] {
+    const rounded = Float64Array.from(this.#groups, (_, at) => this.#rounded(at));
+    const last = rounded.toSorted().at(-count) ?? Number.NEGATIVE_INFINITY;
+    // Lower by more than rounding can make of it.
+    const least = last - Math.abs(last) * 1e-12;
+    const places: number[] = [];
+    for (let at = 0; at < rounded.length; at++) if ((rounded[at] ?? 0) >= least) places.push(at);
+    const sorted = places.map((at) => [this.#groups[at] ?? 0, this.#sumAt(at)] as const);
+    sorted.sort(([, one], [, other]) => compare(one, other));
+    const end = sorted[count - 1];
+    return end === undefined ? sorted : sorted.filter(([, sum]) => compare(sum, end[1]) <= 0);
+  }
+
+  *all(): Iterable<readonly [group: number, sum: RankedSum]> {
+    for (const [at, group] of this.#groups.entries()) yield [group, this.#sumAt(at)];
+  }
+
+  #add(group: number, units: number, left: number, requests: number): void {
+    const at = this.#places.placeOf(group);
+    if (at === this.#groups.length) this.#addPlace(group);
+    const sum = (this.#left[at] ?? 0) + left;
+    // Down, so that what is left is never below nothing, and units are compared first.
+    const over = Math.floor(sum / MONEY_UNIT);
+    this.#units[at] = (this.#units[at] ?? 0) + units + over;
+    this.#left[at] = sum - over * MONEY_UNIT;
+    this.#requests[at] = (this.#requests[at] ?? 0) + requests;
+  }
+
+  #addPlace(group: number): void {
+    this.#groups.push(group);
+    this.#units.push(0);
+    this.#left.push(0);
+    this.#requests.push(0);
+  }
+
+  #rounded(at: number): number {
+    return (this.#units[at] ?? 0) * MONEY_UNIT + (this.#left[at] ?? 0);
+  }
+
+  #sumAt(at: number): RankedSum {
+    return { units: this.#units[at] ?? 0, left: this.#left[at] ?? 0, requests: this.#requests[at] ?? 0 };
+  }
+}
+
+/** The one with more of it first, then the one with more calls. */
+function compare(one: RankedSum, other: RankedSum): number {
+  return other.units - one.units || other.left - one.left || other.requests - one.requests;
+}
+
+/** Slots for each number that is known, at least: fewer than half of them are taken. */
+const SPARE = 2;
+const SLOTS_FIRST = 1_024;
+/** 2^32 over the golden ratio, which spreads numbers that follow one another. https://en.wikipedia.org/wiki/Hash_function#Fibonacci_hashing */
+const SPREAD = 0x9e3779b1;
+
+export class NumberPlaces {
+  /** A number, or 0 where none is. */
+  #numbers = new Uint32Array(SLOTS_FIRST);
+  #places = new Uint32Array(SLOTS_FIRST);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Of a number from 1 to 2^32 - 1; a new one gets the next place. */
+  placeOf(number: number): number {
+    const slot = this.#slotOf(number);
+    if (this.#numbers[slot] === number) return this.#places[slot] ?? 0;
+    const place = this.#size++;
+    this.#numbers[slot] = number;
+    this.#places[slot] = place;
+    if (this.#size * SPARE > this.#numbers.length) this.#grow();
+    return place;
+  }
+
+  /** Where the number is, or would be. */
+  #slotOf(number: number): number {
+    const last = this.#numbers.length - 1;
+    let slot = (Math.imul(number, SPREAD) >>> 8) & last;
+    while (this.#numbers[slot] !== 0 && this.#numbers[slot] !== number) slot = (slot + 1) & last;
+    return slot;
+  }
+
+  #grow(): void {
+    const [numbers, places] = [this.#numbers, this.#places];
+    this.#numbers = new Uint32Array(numbers.length * 4);
+    this.#places = new Uint32Array(numbers.length * 4);
+    for (let at = 0; at < numbers.length; at++) {
+      const number = numbers[at] ?? 0;
+      if (number === 0) continue;
+      const slot = this.#slotOf(number);
+      this.#numbers[slot] = number;
+      this.#places[slot] = places[at] ?? 0;
+    }
+  }
+}
+
+export interface Rolling {
+  readonly question: UsageQuestion;
+  readonly rolled: RolledQuestion;
+  readonly parts: readonly RolledPart[];
+  readonly deadline: Deadline;
+  /** Has what records say already, and takes what blocks say. */
+  readonly gather: UsageGather;
 }

@@ -10,8 +10,8 @@ import { randomCall, seededRandom } from '../testing/random-calls.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openWriterDatabase } from '../writer-database.ts';
 import { outcomeOf } from './call-outcome.ts';
-import { startDeadline } from './deadline.ts';
 import { readCall, readLogs, readTail } from './read-logs.ts';
+import { startDeadline } from './scan-records.ts';
 
 const newFolder = temporaryFolders();
 const HOUR_MS = 3_600_000;

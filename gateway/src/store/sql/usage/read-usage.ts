@@ -5,13 +5,13 @@
 import type { Database } from 'bun:sqlite';
 import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../usage-port.ts';
 import { kindFor, recordCondition } from './conditions.ts';
-import type { Deadline } from './deadline.ts';
 import { timeOf } from './find-ids.ts';
-import { gatherRolled } from './gather-rolled.ts';
-import { chooseGroups, UsageGather } from './gather-usage.ts';
-import { planSpans, type SpanPlan } from './plan-spans.ts';
-import type { RolledPart } from './read-blocks.ts';
-import { idsOf, openUnfolded, scanRecords, scanRolled, type Unfolded } from './scan-records.ts';
+import { chooseGroups, REST, UsageGather } from './gather-usage.ts';
+import { bucketOf, planSpans, type SpanPlan } from './plan-spans.ts';
+import { GroupRanks, type Rolling, rankCallers } from './rank-callers.ts';
+import { type ReadBlock, type RolledPart, readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
+import { type Deadline, idsOf, openUnfolded, scanRecords, scanRolled, type Unfolded } from './scan-records.ts';
+import type { RankedSum } from './tally.ts';
 import { readUsageAccount } from './usage-accounts.ts';
 
 /** Single calls are looked at over so long a time at most. */
@@ -86,4 +86,111 @@ function gatherRecords(
 function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
   const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
   return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
+}
+
+/** Takes all blocks of the parts; answers the names of the groups to show, the first first. */
+function gatherRolled(database: Database, rolling: Rolling): readonly string[] {
+  const { rolled, question, gather } = rolling;
+  const { end_user, session } = rolled.condition;
+  if (rolled.kind !== 'call' && end_user === null && session === null)
+    return takeCallers(database, rolling, rolled.kind);
+  if (question.by.length > 0) return takeGroups(database, rolling);
+  takeWhole(database, rolling, gather.nameOfValues([]));
+  return chooseGroups(gather.ranked());
+}
+
+/** All series that are asked for, as one group that is not drawn. */
+function takeWhole(database: Database, rolling: Rolling, name: string): void {
+  const { rolled, gather } = rolling;
+  const ids = readSeriesIds(database, rolled);
+  eachBlock(database, rolling, (bucket, block) => {
+    if (ids === null) return gather.takeBlock(name, bucket, block);
+    for (let nth = 0; nth < block.series.length; nth++) {
+      if (!ids.has(block.series[nth] ?? 0)) continue;
+      gather.takeRow(name, false, bucket, block, nth);
+      gather.takeOver(bucket, block, nth);
+    }
+  });
+}
+
+function takeGroups(database: Database, rolling: Rolling): readonly string[] {
+  const { question, rolled, gather } = rolling;
+  const names = new Map<number, string>();
+  for (const [id, ...values] of readSeries(database, rolled, question.by)) names.set(id, gather.nameOfValues(values));
+  const shown = chooseGroups(rankGroups(database, rolling, names));
+  const drawn = new Set(shown.slice(0, question.drawn));
+  const isShown = new Set(shown);
+  for (const [series, name] of names) if (!isShown.has(name)) names.set(series, REST);
+  eachBlock(database, rolling, (bucket, block) => {
+    for (let nth = 0; nth < block.series.length; nth++) {
+      const name = names.get(block.series[nth] ?? 0);
+      if (name === undefined) continue;
+      gather.takeRow(name, drawn.has(name), bucket, block, nth);
+      gather.takeOver(bucket, block, nth);
+    }
+  });
+  return shown;
+}
+
+/** Group → how much it has, by blocks and by what records say already. */
+function rankGroups(
+  database: Database,
+  { question, rolled, parts, deadline, gather }: Rolling,
+  names: ReadonlyMap<number, string>,
+): Map<string, RankedSum> {
+  const ranks = new GroupRanks(question.rankedBy);
+  const groupOf = (series: number) => (names.has(series) ? series : null);
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, 'sums')) ranks.addBlock(block, groupOf);
+    deadline.check();
+  }
+  const ranked = gather.ranked();
+  for (const [series, sum] of ranks.all()) {
+    const name = names.get(series);
+    if (name !== undefined) ranked.set(name, addRanked(ranked.get(name), sum));
+  }
+  return ranked;
+}
+
+/** Hands out each block of the parts. */
+function eachBlock(
+  database: Database,
+  { question, rolled, parts, deadline }: Rolling,
+  take: (bucket: number, block: ReadBlock) => void,
+): void {
+  const wanted = question.latencies === 'none' ? 'sums' : 'latencies';
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, wanted)) {
+      take(bucketOf(question.buckets, block.startMs), block);
+      deadline.check();
+    }
+  }
+}
+
+/** The others are all calls less those of the groups that are shown: every call has one end user and one session, or none. */
+function takeCallers(database: Database, rolling: Rolling, kind: 'end_user' | 'session'): readonly string[] {
+  const { question, rolled, gather } = rolling;
+  const { shown, names, hasOthers } = rankCallers(database, rolling, kind);
+  const drawn = new Set(shown.slice(0, question.drawn));
+  const first = new UsageGather(question);
+  eachBlock(database, rolling, (bucket, block) => {
+    for (let nth = 0; nth < block.series.length; nth++) {
+      const name = names.get(block.series[nth] ?? 0);
+      if (name === undefined) continue;
+      first.takeRow(name, drawn.has(name), bucket, block, nth);
+      if (!hasOthers) gather.takeOver(bucket, block, nth);
+    }
+  });
+  if (hasOthers) {
+    takeWhole(database, { ...rolling, rolled: { ...rolled, kind: 'call' } }, REST);
+    gather.subtract(REST, first);
+  }
+  gather.takeGroups(first);
+  return shown;
+}
+
+function addRanked(to: RankedSum | undefined, { units, left, requests }: RankedSum): RankedSum {
+  return to === undefined
+    ? { units, left, requests }
+    : { units: to.units + units, left: to.left + left, requests: to.requests + requests };
 }

@@ -1,8 +1,8 @@
 /** Owns reading records one after another, in the order of arrival, within a time limit. */
 import type { Database } from 'bun:sqlite';
 import { requestIdFloor } from '../../../lib/request-id.ts';
+import { UsageRefusal } from '../../usage-port.ts';
 import type { Condition } from './conditions.ts';
-import type { Deadline } from './deadline.ts';
 import type { Span } from './plan-spans.ts';
 import { SUMMED_COLUMNS, type SummedRecord } from './tally.ts';
 import { readThrough } from './usage-mark.ts';
@@ -117,4 +117,24 @@ export function scanRolled(
     parameters: [...condition.parameters, startMs, endMs],
   };
   scanRecords(database, [from, to < next ? to : next], rolled, deadline, take);
+}
+
+export interface Deadline {
+  /** @throws UsageRefusal once the time is up. */
+  check(): void;
+  isOver(): boolean;
+}
+
+export function startDeadline(timeMsMax: number): Deadline {
+  const endMs = performance.now() + timeMsMax;
+  return {
+    isOver: () => performance.now() > endMs,
+    check() {
+      if (performance.now() <= endMs) return;
+      throw new UsageRefusal(
+        'too_long',
+        `this takes longer than ${timeMsMax / 1_000} s to sum up; choose a shorter range, or fewer calls by a filter`,
+      );
+    },
+  };
 }

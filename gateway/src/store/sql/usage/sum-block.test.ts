@@ -1,9 +1,9 @@
 /** Checks blocks against adding one by one: however records are divided among blocks, merged and packed, their sums are the same. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { SumRows } from './gather-additions.ts';
 import { SLOT_MAX, type Slots } from './latency-slots.ts';
 import { addBlockSlots, mergeBlocks, openLatencies, openSums, packBlock, type WholeBlock } from './sum-block.ts';
-import { SumRows } from './sum-rows.ts';
 import {
   addColumns,
   COST_AT,

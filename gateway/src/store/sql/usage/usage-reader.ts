@@ -1,9 +1,22 @@
 /** Owns the usage port over a thread that reads. Proofs take long and have a thread of their own, so that no page waits for one. */
-import { type UsageAnswers, type UsageQuestions, type UsageReader, UsageRefusal } from '../../usage-port.ts';
+
+import type { CallRecord } from '../../ports.ts';
+import {
+  type CallDetail,
+  type LogPage,
+  type LogQuestion,
+  type ProofQuestion,
+  type TailQuestion,
+  type UsageAnswers,
+  type UsageProof,
+  type UsageQuestions,
+  type UsageReader,
+  UsageRefusal,
+  type UsageTenant,
+} from '../../usage-port.ts';
 import { createReadingThread, type ReadingThread } from '../reading-thread.ts';
-import { StoreFailure } from '../store-failure.ts';
-import { openAnswer } from './pack-buckets.ts';
-import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-messages.ts';
+import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
+import { openAnswer, type PackedAnswer } from './gather-usage.ts';
 
 export interface UsageThreads extends UsageReader {
   close(): void;
@@ -45,3 +58,30 @@ export function createUsageReader(path: string, program: URL): UsageThreads {
     },
   };
 }
+
+export type ReadQuestion =
+  | { readonly kind: 'usage'; readonly questions: UsageQuestions }
+  | { readonly kind: 'proof'; readonly question: ProofQuestion }
+  | { readonly kind: 'logs'; readonly question: LogQuestion }
+  | { readonly kind: 'tail'; readonly question: TailQuestion }
+  | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
+
+export interface ReadAnswers {
+  /** By the names of the questions. */
+  readonly usage: Readonly<Record<string, PackedAnswer | null>>;
+  readonly proof: UsageProof;
+  readonly logs: LogPage;
+  readonly tail: readonly CallRecord[];
+  readonly call: CallDetail | null;
+}
+
+export interface ReadRequest {
+  /** The database's file. */
+  readonly path: string;
+  readonly asked: ReadQuestion;
+}
+
+export type ReadReply =
+  | { readonly answer: ReadAnswers[keyof ReadAnswers] }
+  | { readonly refused: { readonly kind: UsageRefusal['kind']; readonly message: string } }
+  | { readonly failed: { readonly kind: StoreFailureKind; readonly message: string } };

@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os';
 import { openReadConnection } from '../connection.ts';
 import { answerRead } from './answer-read.ts';
-import type { ReadRequest } from './usage-messages.ts';
+import type { ReadRequest } from './usage-reader.ts';
 
 declare const self: Worker;
 

@@ -21,9 +21,9 @@ import { fillCalls } from '../testing/fill-calls.ts';
 import { randomCall, seededRandom } from '../testing/random-calls.ts';
 import { temporaryFolders } from '../testing/temporary-folder.ts';
 import { openWriterDatabase, type WriterDatabase } from '../writer-database.ts';
-import { startDeadline } from './deadline.ts';
 import { proveUsage } from './prove-usage.ts';
 import { readUsage } from './read-usage.ts';
+import { startDeadline } from './scan-records.ts';
 
 const newFolder = temporaryFolders();
 const VARIETY = {

@@ -1,5 +1,5 @@
 /** The thread that keeps content, but for one thing: asked to keep a call named `die`, it ends. */
-import type { ContentRequest } from '../content-messages.ts';
+import type { ContentRequest } from '../content-thread.ts';
 import '../content-worker.ts';
 
 declare const self: Worker;
