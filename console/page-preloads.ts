@@ -1,6 +1,6 @@
 /**
  * Owns what the gateway tells a browser to fetch beside the page itself: for each address of the router the chunks that its page
- * is made of, in `preloads.json` of the build. Serves nothing; `gateway/src/http/console-files.ts` does.
+ * is made of, in `preloads.json` of the build. Serves nothing; `gateway/src/server/console-files.ts` does.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

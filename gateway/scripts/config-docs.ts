@@ -2,7 +2,7 @@
  * Writes the pages that are made from the program: docs/configuration.md with its JSON Schema, docs/translation.md,
  * docs/who-pays.md and docs/console.md. Run as `npm run docs`.
  */
-import { renderConfigSchema } from '../src/config/file-schema.ts';
+import { renderConfigSchema } from '../src/config/file/file-schema.ts';
 import { renderConfigPage } from './config-docs/render-config-page.ts';
 import { renderConsolePage } from './console-docs/render-console-page.ts';
 import { renderTranslationPage } from './translation-docs/render-translation-page.ts';

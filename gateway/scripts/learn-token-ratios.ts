@@ -1,6 +1,6 @@
 /**
  * Learns what a family's tokens are estimated with from the recorded calls beside the project, and prints the table that
- * stands in gateway/src/generation/token-families.ts and how well that table does. Run by hand: `bun gateway/scripts/learn-token-ratios.ts`.
+ * stands in gateway/src/tokens/token-families.ts and how well that table does. Run by hand: `bun gateway/scripts/learn-token-ratios.ts`.
  */
 
 import { describeError, estimateError } from '../test/conformance/estimate-error.ts';

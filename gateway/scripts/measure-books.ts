@@ -6,13 +6,13 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { prove } from '../src/cli/verify.ts';
+import { prove } from '../src/cli/commands/verify.ts';
 import { newRequestId } from '../src/lib/request-id.ts';
-import { backupDatabase } from '../src/store/sql/backup-database.ts';
-import { databasePath } from '../src/store/sql/connection.ts';
-import { openStore, type Store } from '../src/store/sql/open-store.ts';
-import { heldCall, settledCall } from '../src/store/testing/sample-call.ts';
-import { bind, totalOf } from '../src/store/testing/sample-claims.ts';
+import { heldCall, settledCall } from '../src/store/contracts/sample-call.ts';
+import { bind, totalOf } from '../src/store/contracts/sample-claims.ts';
+import { backupDatabase } from '../src/store/sqlite/database/backup-database.ts';
+import { databasePath } from '../src/store/sqlite/database/connection.ts';
+import { openStore, type Store } from '../src/store/sqlite/open-store.ts';
 
 const ROUNDS = 5;
 const [dataDir, calls = '1000000', only] = process.argv.slice(2);
@@ -27,7 +27,7 @@ if (only === 'backup') {
 } else await measure(dataDir);
 
 async function measure(folder: string): Promise<void> {
-  if (!existsSync(path)) await run('../src/store/sql/testing/generate-calls.ts', folder, calls, '1000');
+  if (!existsSync(path)) await run('../src/store/sqlite/testing/generate-calls.ts', folder, calls, '1000');
   const store = await openStore({ dataDir: folder });
   await measureSpends(store);
   await measureBackup(store, folder);

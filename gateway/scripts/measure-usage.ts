@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { windowAt } from '../src/admission/window.ts';
-import { databasePath } from '../src/store/sql/connection.ts';
-import { openStore, type Store } from '../src/store/sql/open-store.ts';
-import { fillCalls } from '../src/store/sql/testing/fill-calls.ts';
-import { randomCall, seededRandom, type Variety } from '../src/store/sql/testing/random-calls.ts';
-import { openWriterDatabase } from '../src/store/sql/writer-database.ts';
-import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/usage-port.ts';
+import { type CallCondition, type UsageQuestion, UsageRefusal } from '../src/store/ports/usage.ts';
+import { databasePath } from '../src/store/sqlite/database/connection.ts';
+import { openStore, type Store } from '../src/store/sqlite/open-store.ts';
+import { fillCalls } from '../src/store/sqlite/testing/fill-calls.ts';
+import { randomCall, seededRandom, type Variety } from '../src/store/sqlite/testing/random-calls.ts';
+import { openWriterDatabase } from '../src/store/sqlite/writer/writer-database.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 90;

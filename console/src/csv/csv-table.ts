@@ -1,4 +1,4 @@
-/** Owns a table as comma-separated values, written in the browser as `gateway/src/console-api/csv.ts` writes its own: a test compares. */
+/** Owns a table as comma-separated values, written in the browser as `gateway/src/console-api/kernel/csv.ts` writes its own: a test compares. */
 
 export type Cell = string | number | boolean | null;
 

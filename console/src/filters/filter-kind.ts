@@ -1,5 +1,5 @@
 /** Defines what a page can be filtered by. */
-import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 
 export interface FilterKind {
   /** Its member in the address. */

@@ -1,5 +1,11 @@
 /** Owns how the console asks its API: one typed function and its failure. Keeps nothing; `lib/queries.ts` does. */
-import type { Body, ConsoleRoute, PathNames, Query, Reply } from '../../../gateway/src/console-api/contract.ts';
+import type {
+  Body,
+  ConsoleRoute,
+  PathNames,
+  Query,
+  Reply,
+} from '../../../gateway/src/console-api/contract/contract.ts';
 
 /** What a request needs: names in braces of the path, the query, the body. */
 export type Ask<Route extends ConsoleRoute> = ([PathNames<Route>] extends [never]

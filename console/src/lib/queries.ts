@@ -10,7 +10,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, type Ask, ask } from './api.ts';
 
 /** Asked again when the window gets the focus; a refusal is not tried again, an unreachable gateway twice. */

@@ -1,6 +1,6 @@
 /** Owns who is signed in and which account the page is about. The account stands in the address where a person has more than one. */
 import { createContext, useContext, useEffect } from 'react';
-import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { useNavigate, useSearch } from '../route/route.ts';
 import { queryClient, replyKey, useReply } from './queries.ts';
 

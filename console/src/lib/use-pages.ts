@@ -5,7 +5,7 @@ import {
   type UseInfiniteQueryResult,
   useInfiniteQuery,
 } from '@tanstack/react-query';
-import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { ConsoleRoute, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { type ApiError, type Ask, ask } from './api.ts';
 
 type Paged = {

@@ -2,7 +2,7 @@
  * Owns the talk with the browser about passkeys: the API's JSON on one side, `navigator.credentials` with its bytes on the
  * other. Bytes are base64url without padding, as WebAuthn's JSON forms have them (Level 3, 5.1.8–5.1.9).
  */
-import type { Body, Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Body, Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 
 type MakeOptions = Reply<'POST /me/passkeys/options'>;
 type MadePasskey = Body<'POST /me/passkeys'>['response'];

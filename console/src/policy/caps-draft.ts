@@ -1,5 +1,5 @@
 /** Owns the caps of a rule as a person types them, and how they are read. What they mean is the gateway's. */
-import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { changesOf, isEmpty } from '../lib/changes-of.ts';
 import type { Read } from './read.ts';
 

@@ -1,5 +1,5 @@
 /** Owns caps and gauges in words, where a table or a reader has no room for bars. */
-import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../lib/money.ts';
 import { shortNumber } from '../lib/numbers.ts';
 import type { BudgetWindow, Caps } from './caps-draft.ts';

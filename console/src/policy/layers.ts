@@ -1,5 +1,5 @@
 /** Reads the two layers of limits, the operator's and the account's own, of which the lower cap binds. */
-import type { Reply } from '../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../gateway/src/console-api/contract/contract.ts';
 import type { Caps } from './caps-draft.ts';
 import { budgetWords, type Gauge, rateWords } from './caps-words.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { renderConfigSchema } from '../../src/config/file-schema.ts';
+import { renderConfigSchema } from '../../src/config/file/file-schema.ts';
 import { LIMITS } from '../../src/config/limits.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { APART_EXAMPLE, EXAMPLE, PRICES_EXAMPLE } from './page-text.ts';

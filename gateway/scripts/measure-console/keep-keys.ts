@@ -1,6 +1,6 @@
 /** Owns the keys and workspaces that calls of `measure-usage.ts` name: without them the console has no page about them. */
-import { databasePath } from '../../src/store/sql/connection.ts';
-import { openWriterDatabase } from '../../src/store/sql/writer-database.ts';
+import { databasePath } from '../../src/store/sqlite/database/connection.ts';
+import { openWriterDatabase } from '../../src/store/sqlite/writer/writer-database.ts';
 
 const KEYS = 40;
 const WORKSPACES = 3;

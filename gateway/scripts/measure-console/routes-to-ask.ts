@@ -1,5 +1,5 @@
 /** Owns what is asked of the console API: each route of its table that reads something of an account, as its pages ask it. */
-import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { askOf } from '../../test/console-api/sample-asks.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 /** Owns fitting one family's ratios to prompts and answers whose tokens were counted. Chooses no prompts and judges no fit. */
-import { countText, emptyTextCounts, type TextCounts } from '../../src/generation/count-text.ts';
-import { FRAMES, measureRequest, type ToolStyle } from '../../src/generation/measure-request.ts';
-import { TEXT_FEATURES } from '../../src/generation/text-alphabet.ts';
-import type { TokenRatios } from '../../src/generation/token-families.ts';
+import { countText, emptyTextCounts, type TextCounts } from '../../src/tokens/count-text.ts';
+import { FRAMES, measureRequest, type ToolStyle } from '../../src/tokens/measure-request.ts';
+import { TEXT_FEATURES } from '../../src/tokens/text-alphabet.ts';
+import type { TokenRatios } from '../../src/tokens/token-families.ts';
 import type { RecordedPrompt } from '../../test/conformance/recorded-prompts.ts';
 import { type FamilyPrior, framesOf } from './priors.ts';
 import { dot, type Prior, type Row, solveNonnegative } from './solve-nonnegative.ts';

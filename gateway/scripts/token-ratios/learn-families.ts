@@ -1,6 +1,6 @@
 /** Owns which prompts each family learns from, and what is added where they are too few. Reads and prints nothing. */
-import { FRAMES } from '../../src/generation/measure-request.ts';
-import { TOKEN_FAMILIES, type TokenFamily, type TokenRatios } from '../../src/generation/token-families.ts';
+import { FRAMES } from '../../src/tokens/measure-request.ts';
+import { TOKEN_FAMILIES, type TokenFamily, type TokenRatios } from '../../src/tokens/token-families.ts';
 import type { PromptHalves } from '../../test/conformance/prompt-halves.ts';
 import type { RecordedPrompt } from '../../test/conformance/recorded-prompts.ts';
 import { fitRatios } from './fit-ratios.ts';

@@ -1,7 +1,7 @@
 /** Owns what is taken for a family before a recording is looked at, and kept where none tells otherwise. */
-import type { Frame, ToolStyle } from '../../src/generation/measure-request.ts';
-import { TEXT_FEATURES, type TextFeature } from '../../src/generation/text-alphabet.ts';
-import type { TokenFamily } from '../../src/generation/token-families.ts';
+import type { Frame, ToolStyle } from '../../src/tokens/measure-request.ts';
+import { TEXT_FEATURES, type TextFeature } from '../../src/tokens/text-alphabet.ts';
+import type { TokenFamily } from '../../src/tokens/token-families.ts';
 
 export interface FamilyPrior {
   /** In the order of `TEXT_FEATURES`. */

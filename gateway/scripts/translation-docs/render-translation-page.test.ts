@@ -1,7 +1,7 @@
 /** Proves that the committed page is the one the tables make, and that a row tells the end of its member. */
 import { expect, test } from 'bun:test';
 import { FEATURES } from '../../src/generation/request.ts';
-import type { FeatureFates } from '../../src/protocols/fates.ts';
+import type { FeatureFates } from '../../src/protocols/request/fates.ts';
 import { renderDirection, renderTranslationPage } from './render-translation-page.ts';
 
 const UPSTREAM = Object.fromEntries(

@@ -1,10 +1,10 @@
 /** Owns the page docs/translation.md: a table for each direction, made from the tables that the formats' codecs are held to. */
 
-import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat-completions/parse-request.ts';
-import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat-completions/rendered-features.ts';
-import type { Fate, FeatureFates, MemberRow } from '../../src/protocols/fates.ts';
-import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/parse-request.ts';
-import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/rendered-features.ts';
+import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../src/protocols/chat/client/parse-request.ts';
+import { RENDERED_FEATURES as CHAT_FEATURES } from '../../src/protocols/chat/upstream/rendered-features.ts';
+import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../src/protocols/messages/client/parse-request.ts';
+import { RENDERED_FEATURES as MESSAGES_FEATURES } from '../../src/protocols/messages/upstream/rendered-features.ts';
+import type { Fate, FeatureFates, MemberRow } from '../../src/protocols/request/fates.ts';
 import { INTRODUCTION } from './page-text.ts';
 
 /** The whole page. */

@@ -1,9 +1,9 @@
 /** Tests of admission.ts and money-seeds.ts: a call has one end, whatever keeps the limits, and money is known before it binds. */
 import { describe, expect, test } from 'bun:test';
 import { CallFailure } from '../errors/call-failure.ts';
-import { createMemoryLimits } from '../store/limits/memory.ts';
-import type { LimitStore } from '../store/limits-port.ts';
-import { bind, claim, START_MS, totalOf } from '../store/testing/sample-claims.ts';
+import { bind, claim, START_MS, totalOf } from '../store/contracts/sample-claims.ts';
+import { createMemoryLimits } from '../store/memory/limits.ts';
+import type { LimitStore } from '../store/ports/limits.ts';
 import { type Admission, admitCall, foreseeCall, type Limits } from './admission.ts';
 import { createMoneySeeds, type MoneySource } from './money-seeds.ts';
 

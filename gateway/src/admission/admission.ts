@@ -2,7 +2,7 @@
  * Owns a call's part of the limits: taken once, all or none, and given back once, by settling or releasing. Knows no limit's
  * arithmetic, and whether memory or a server keeps them.
  */
-import type { LimitClaim, LimitRefusal, LimitStore, Standing } from '../store/limits-port.ts';
+import type { LimitClaim, LimitRefusal, LimitStore, Standing } from '../store/ports/limits.ts';
 import type { MoneySeeds } from './money-seeds.ts';
 
 export interface Limits {

@@ -1,6 +1,6 @@
 /** Owns the headers that tell a caller what his own limits leave. Contract, 8; wire reference A.10 and B.8. */
 import type { ProtocolName } from '../protocols/protocol.ts';
-import type { Standing } from '../store/limits-port.ts';
+import type { Standing } from '../store/ports/limits.ts';
 
 /**
  * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` for chat, `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`

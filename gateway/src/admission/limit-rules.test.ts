@@ -1,6 +1,6 @@
 /** Tests of limit-rules.ts: which rules bind a call, in which window, and that a change binds the next one. */
 import { expect, test } from 'bun:test';
-import { type CallSubjects, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/limits-port.ts';
+import { type CallSubjects, type Caps, EVERY_END_USER, endUserSubject, type Subject } from '../store/ports/limits.ts';
 import { createLimitRules, type LimitRules } from './limit-rules.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00Z');

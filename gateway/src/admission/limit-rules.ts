@@ -14,7 +14,7 @@ import {
   layerOf,
   type Subject,
   type SubjectKind,
-} from '../store/limits-port.ts';
+} from '../store/ports/limits.ts';
 import { windowAt } from './window.ts';
 
 export interface LimitRules {

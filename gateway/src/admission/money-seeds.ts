@@ -3,7 +3,7 @@
  * of them for long. Knows no ledger, only how to ask for it.
  */
 import { CallFailure } from '../errors/call-failure.ts';
-import { type BindingCaps, type LimitStore, layerOf } from '../store/limits-port.ts';
+import { type BindingCaps, type LimitStore, layerOf } from '../store/ports/limits.ts';
 
 /** Reads of what is durable. Nano-USD. */
 export interface MoneySource {

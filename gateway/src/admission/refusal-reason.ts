@@ -1,6 +1,6 @@
 /** Renders the refusal of a limit as the reason that the request's record keeps. */
 import type { Reason, ReasonAmount, ReasonDraft, ReasonKind } from '../errors/reason.ts';
-import type { LimitRefusal, RefusalKind } from '../store/limits-port.ts';
+import type { LimitRefusal, RefusalKind } from '../store/ports/limits.ts';
 
 type Rule = NonNullable<Reason['rule']>;
 

@@ -1,7 +1,7 @@
 /** Tests of refusal-words.ts: kind, words and wait of each refusal, and what clients read from the words. */
 import { describe, expect, test } from 'bun:test';
 import { FAILURE_KINDS } from '../errors/failure-kinds.ts';
-import type { LimitRefusal } from '../store/limits-port.ts';
+import type { LimitRefusal } from '../store/ports/limits.ts';
 import { refusalOf } from './refusal-words.ts';
 
 const refused = (rest: Partial<LimitRefusal>): LimitRefusal => ({

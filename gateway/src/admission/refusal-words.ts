@@ -4,7 +4,7 @@
  */
 import { CallFailure } from '../errors/call-failure.ts';
 import type { ReasonDraft } from '../errors/reason.ts';
-import type { LimitRefusal, SubjectKind } from '../store/limits-port.ts';
+import type { LimitRefusal, SubjectKind } from '../store/ports/limits.ts';
 import { reasonOfRefusal } from './refusal-reason.ts';
 
 const OWNERS: Readonly<Record<SubjectKind, string>> = {

@@ -1,7 +1,7 @@
 /** Checks that no change of a time zone reopens a budget window that runs, however often it is changed. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { WindowZones } from '../store/policy-port.ts';
+import type { WindowZones } from '../store/ports/policy.ts';
 import { windowAt } from './window.ts';
 import { changeZone, zoneOfWindow } from './window-zones.ts';
 

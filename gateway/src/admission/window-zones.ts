@@ -3,8 +3,8 @@
  * the zone in which it began: so no change of the zone reopens a window whose budget is spent. Later windows are in the new
  * zone; the first of them may begin before the last one ended, and counts what was spent since then.
  */
-import type { BudgetWindow } from '../store/limits-port.ts';
-import type { StoredAccount, WindowZones } from '../store/policy-port.ts';
+import type { BudgetWindow } from '../store/ports/limits.ts';
+import type { StoredAccount, WindowZones } from '../store/ports/policy.ts';
 import { windowAt } from './window.ts';
 
 const SORTS = ['day', 'week', 'month'] as const satisfies readonly BudgetWindow[];

@@ -1,7 +1,7 @@
 /** Tests of window.ts: windows follow one another and begin with their first day, by another reader of the calendar. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { BudgetWindow } from '../store/limits-port.ts';
+import type { BudgetWindow } from '../store/ports/limits.ts';
 import { windowAt } from './window.ts';
 
 /** Half hours, quarters, changes by half an hour and by two hours, changes at midnight, leaps over the date line. */

@@ -2,7 +2,7 @@
  * Owns the calendar windows of budgets (day, week from Monday, month, all time) in a time zone, right on the days on which
  * clocks change. Knows no budget.
  */
-import type { BudgetWindow } from '../store/limits-port.ts';
+import type { BudgetWindow } from '../store/ports/limits.ts';
 
 /** Unix ms; the end is no longer part of it, null: it never ends. */
 export interface TimeWindow {

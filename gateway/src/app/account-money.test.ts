@@ -1,9 +1,9 @@
 /** Checks what is told of an account's own money: its budget as it stands, and a prepaid balance. */
 import { afterEach, expect, test } from 'bun:test';
-import type { StoredAccount } from '../store/policy-port.ts';
-import { openStore } from '../store/sql/open-store.ts';
-import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import { heldCall, settledCall } from '../store/testing/sample-call.ts';
+import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import { openStore } from '../store/sqlite/open-store.ts';
+import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { accountMoney } from './open-console.ts';
 import { openMoney } from './open-money.ts';
 

@@ -1,32 +1,31 @@
 /** Owns joining the console: its API's handlers with what they work on, and its files. Holds no rule of its own. */
-import type { ContentOf } from '../console-api/call-content.ts';
-import { createConsoleApi } from '../console-api/console-api.ts';
-import { homeHandlers } from '../console-api/home.ts';
-import { createIdentify } from '../console-api/identify.ts';
-import { invitationHandlers, resetHandlers } from '../console-api/invitations.ts';
-import { logHandlers } from '../console-api/logs.ts';
-import { meHandlers, passkeyHandlers } from '../console-api/me.ts';
-import { memberHandlers } from '../console-api/members.ts';
-import type { ModelDesk } from '../console-api/model-desk.ts';
-import { modelHandlers } from '../console-api/models.ts';
 
-import type { PeopleParts } from '../console-api/people-parts.ts';
-import { policyHandlers } from '../console-api/policy-handlers.ts';
-import type { PolicyParts } from '../console-api/policy-parts.ts';
-import { providerHandlers } from '../console-api/providers.ts';
-import { setUpHandlers } from '../console-api/set-up.ts';
-import { sessionHandlers, signInHandlers } from '../console-api/sign-in.ts';
-
-import { type StatusParts, statusHandlers } from '../console-api/status.ts';
-import { usageHandlers } from '../console-api/usage.ts';
-import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage-parts.ts';
-import type { BodyTimeLimits } from '../gateway/arriving-body.ts';
-import type { MoneyDesk } from '../gateway/money-desk.ts';
-import { type ConsoleDesk, createConsoleDesk } from '../http/console-files.ts';
+import type { MoneyDesk } from '../call/money/billing-deps.ts';
+import type { BodyTimeLimits } from '../call/request/arriving-body.ts';
+import { createConsoleApi } from '../console-api/kernel/console-api.ts';
+import { createIdentify } from '../console-api/kernel/identify.ts';
+import type { ContentOf } from '../console-api/logs/call-content.ts';
+import { logHandlers } from '../console-api/logs/logs.ts';
+import type { ModelDesk } from '../console-api/models/model-desk.ts';
+import { modelHandlers } from '../console-api/models/models.ts';
+import { providerHandlers } from '../console-api/models/providers.ts';
+import { type StatusParts, statusHandlers } from '../console-api/models/status.ts';
+import { invitationHandlers, resetHandlers } from '../console-api/people/invitations.ts';
+import { meHandlers, passkeyHandlers } from '../console-api/people/me.ts';
+import { memberHandlers } from '../console-api/people/members.ts';
+import type { PeopleParts } from '../console-api/people/people-parts.ts';
+import { setUpHandlers } from '../console-api/people/set-up.ts';
+import { sessionHandlers, signInHandlers } from '../console-api/people/sign-in.ts';
+import { policyHandlers } from '../console-api/policy/policy-handlers.ts';
+import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
+import { homeHandlers } from '../console-api/usage/home.ts';
+import { usageHandlers } from '../console-api/usage/usage.ts';
+import type { AccountBudget, FilterLabel, UsageLabels } from '../console-api/usage/usage-parts.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
-import type { PersonNames } from '../people/members.ts';
-import type { BindingCaps } from '../store/limits-port.ts';
-import type { UsageReader } from '../store/usage-port.ts';
+import type { PersonNames } from '../people/members/members.ts';
+import { type ConsoleDesk, createConsoleDesk } from '../server/console-files.ts';
+import type { BindingCaps } from '../store/ports/limits.ts';
+import type { UsageReader } from '../store/ports/usage.ts';
 import type { Log } from '../telemetry/log.ts';
 import { buildConsole } from './build-console.ts';
 

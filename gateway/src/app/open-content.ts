@@ -1,11 +1,12 @@
 /** Owns joining what keeps the content of calls: its store, what the line needs of it, and taking away what is too old. */
+
+import { type ContentDesk, createContentDesk } from '../call/content/content-recorder.ts';
+import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
 import type { Defaults } from '../config/config.ts';
-import { type ContentDesk, createContentDesk } from '../gateway/content-desk.ts';
-import { startSweeping } from '../gateway/idempotency-sweep.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { ContentStore } from '../store/content-port.ts';
-import { createContentStore } from '../store/sql/content/content-store.ts';
+import type { ContentStore } from '../store/ports/content.ts';
+import { createContentStore } from '../store/sqlite/content/content-store.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Content {

@@ -1,13 +1,13 @@
 /** Checks what is served once entries of the console come to the configuration, and which of them are not used, with why. */
 import { describe, expect, test } from 'bun:test';
 import { priceAt } from '../billing/price-book.ts';
+import { createProviderHealth } from '../call/attempt/provider-health.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { dryRun } from '../console-api/models.ts';
-import { createProviderHealth } from '../gateway/provider-health.ts';
+import { dryRun } from '../console-api/models/models.ts';
 import { createKeyDirectory } from '../identity/key-directory.ts';
 import { Secret } from '../lib/secret.ts';
 import { createCredentialSeal } from '../providers/credential-seal.ts';
-import type { ProviderBook, StoredPrice, StoredProvider } from '../store/provider-port.ts';
+import type { ProviderBook, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import { openModels } from './open-models.ts';
 
 const MASTER_KEY = new Secret('5'.repeat(64));

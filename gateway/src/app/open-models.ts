@@ -3,19 +3,19 @@
  * of either; running calls keep what they began with.
  */
 import { groupSetPrices } from '../billing/price-book.ts';
+import type { ProviderHealth } from '../call/attempt/provider-health.ts';
+import type { Settings } from '../call/deps.ts';
 import { findModel, listModels } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 import { addConsoleModels, type ConsoleProvider, resolveConsoleProviders } from '../config/console-providers.ts';
 import { type ListCatalogNames, type ListedModels, listServedModels } from '../config/served-models.ts';
-import type { ModelDesk, ModelNote, Running } from '../console-api/model-desk.ts';
-import type { Settings } from '../gateway/gate.ts';
-import type { ProviderHealth } from '../gateway/provider-health.ts';
+import type { ModelDesk, ModelNote, Running } from '../console-api/models/model-desk.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import type { Secret } from '../lib/secret.ts';
 import { HOUSE_ACCOUNT } from '../people/roles.ts';
 import { type CredentialSeal, createCredentialSeal } from '../providers/credential-seal.ts';
 import { buildRouteTable } from '../routing/route.ts';
-import type { ProviderBook, StoredPrice, StoredProvider } from '../store/provider-port.ts';
+import type { ProviderBook, StoredPrice, StoredProvider } from '../store/ports/providers.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Models {

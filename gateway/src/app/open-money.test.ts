@@ -4,11 +4,11 @@ import { admitCall } from '../admission/admission.ts';
 import { parseConfigPrice } from '../billing/config-price.ts';
 import { withMarkUp } from '../billing/price.ts';
 import { CallFailure } from '../errors/call-failure.ts';
-import type { Caps, Subject } from '../store/limits-port.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
-import { openStore } from '../store/sql/open-store.ts';
-import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import { heldCall, settledCall } from '../store/testing/sample-call.ts';
+import { heldCall, settledCall } from '../store/contracts/sample-call.ts';
+import type { Caps, Subject } from '../store/ports/limits.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import { openStore } from '../store/sqlite/open-store.ts';
+import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { type MoneyParts, openMoney } from './open-money.ts';
 
 const newFolder = temporaryFolders();

@@ -5,19 +5,18 @@ import { createMoneySeeds } from '../admission/money-seeds.ts';
 import { zoneOfWindow } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
 import { type Price, withMarkUp } from '../billing/price.ts';
-import { LearntRatio } from '../gateway/learnt-ratio.ts';
-import { type LimitExceeded, LimitProofs } from '../gateway/limit-proofs.ts';
-import type { MoneyDesk } from '../gateway/money-desk.ts';
-import { type OddUsage, OddUsageLog } from '../gateway/odd-usage.ts';
-import { createRetryTokens } from '../gateway/retry-tokens.ts';
-import { createKeyStandingReader, createKeyUsageReader, type ReadKeyStanding } from '../http/key-standing.ts';
-
+import type { MoneyDesk } from '../call/money/billing-deps.ts';
+import { type LimitExceeded, LimitProofs } from '../call/money/limit-proofs.ts';
+import { LearntRatio } from '../call/money/token-ratio.ts';
+import { type OddUsage, OddUsageLog } from '../call/money/usage-anomalies.ts';
+import { createRetryTokens } from '../call/plan/retry-tokens.ts';
 import type { KeyDirectory } from '../identity/key-directory.ts';
 import { steadyNowMs } from '../lib/steady-clock.ts';
-import { createMemoryLimits } from '../store/limits/memory.ts';
-import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/limits-port.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
-import type { Store } from '../store/sql/open-store.ts';
+import { createKeyStandingReader, createKeyUsageReader, type ReadKeyStanding } from '../server/key-status.ts';
+import { createMemoryLimits } from '../store/memory/limits.ts';
+import { type BindingCaps, type BudgetReached, EVERY_END_USER, layerOf, type Subject } from '../store/ports/limits.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import type { Store } from '../store/sqlite/open-store.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface Money {

@@ -1,8 +1,8 @@
 /** Owns joining what the console's routes about keys, limits, workspaces, money and the audit trail work on. */
 import manifest from '../../package.json' with { type: 'json' };
-import type { PolicyParts } from '../console-api/policy-parts.ts';
-import { createPersonNames } from '../people/members.ts';
-import type { Store } from '../store/sql/open-store.ts';
+import type { PolicyParts } from '../console-api/policy/policy-parts.ts';
+import { createPersonNames } from '../people/members/members.ts';
+import type { Store } from '../store/sqlite/open-store.ts';
 
 export interface PolicySources extends Pick<PolicyParts, 'control' | 'gate'> {
   readonly store: Pick<Store, 'policies' | 'ledger' | 'audit' | 'budgetSpends' | 'usage' | 'statements' | 'people'>;

@@ -1,6 +1,6 @@
 /** Checks that a start waits for room on the disk, and for nothing else. */
 import { expect, test } from 'bun:test';
-import { nameSqliteFault, StoreFailure } from '../store/sql/store-failure.ts';
+import { nameSqliteFault, StoreFailure } from '../store/sqlite/store-failure.ts';
 import { startWhenRoom } from './start-when-room.ts';
 
 const coded = (code: string) => Object.assign(new Error(`it failed: ${code}`), { code });

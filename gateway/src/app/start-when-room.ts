@@ -1,5 +1,5 @@
 /** Lets a start on a full disk wait for room and say so, instead of failing. */
-import { isDiskFull } from '../store/sql/store-failure.ts';
+import { isDiskFull } from '../store/sqlite/store-failure.ts';
 import type { Log } from '../telemetry/log.ts';
 
 const RETRY_MS = 2_000;

@@ -1,8 +1,8 @@
 /** Checks whose account a budget's subject is of, and that of a new one no more is read than it can have spent. */
 import { expect, test } from 'bun:test';
-import type { StoredAccount } from '../store/policy-port.ts';
-import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
-import { bind, totalOf } from '../store/testing/sample-claims.ts';
+import { bind, totalOf } from '../store/contracts/sample-claims.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { accountOf, sinceMade } from './open-money.ts';
 
 const MADE_MS = 1_790_000_000_000;

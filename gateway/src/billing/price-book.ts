@@ -1,6 +1,6 @@
 /** Owns which of a model's prices is in force when. Knows neither the model nor what a call costs. */
 import { parseInstantMs } from '../lib/instant.ts';
-import type { StoredPrice } from '../store/provider-port.ts';
+import type { StoredPrice } from '../store/ports/providers.ts';
 import { type ConfigPrice, parseConfigPrice, parsePriceFrom, type WrittenPrice } from './config-price.ts';
 import { formatPercent, formatUsdPerMillion, PriceError } from './money.ts';
 import { FREE_PRICE, type Price } from './price.ts';

@@ -1,5 +1,5 @@
 /** Owns a record as programs read it, of the command line and of the console API: the members, words and order of its format. */
-import type { AttemptRecord, CallRecord } from '../store/ports.ts';
+import type { AttemptRecord, CallRecord } from '../store/ports/records.ts';
 import { readPriceVersion, unpricedTools } from './price.ts';
 
 /**

@@ -2,8 +2,8 @@
  * Owns how much money a call holds before it runs, and how much more while it streams. Pure arithmetic: knows no caps, no
  * balance and no stream. Source: money design, "Holds that do not starve agents".
  */
-import type { RequestApart } from '../protocols/request-facts.ts';
-import type { HoldMode } from '../store/ports.ts';
+import type { RequestApart } from '../protocols/request/request-facts.ts';
+import type { HoldMode } from '../store/ports/records.ts';
 import { ceilNanoUsd } from './cost.ts';
 import type { NanoUsd } from './money.ts';
 import { mostFees, type Price, type PriceMember, type Rates } from './price.ts';

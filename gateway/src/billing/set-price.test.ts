@@ -1,6 +1,6 @@
 /** Checks which of the prices set in the console is in force when, and that a record's version recomputes it. */
 import { expect, test } from 'bun:test';
-import type { StoredPrice } from '../store/provider-port.ts';
+import type { StoredPrice } from '../store/ports/providers.ts';
 import { FREE_PRICE, parsePriceVersion } from './price.ts';
 import { addPeriods, groupSetPrices, parseSetPrice, priceAt } from './price-book.ts';
 

@@ -1,7 +1,7 @@
 /** Checks what a terminal is shown, and that nothing in it acts on the terminal. */
 import { expect, test } from 'bun:test';
 import { assert, property, string } from 'fast-check';
-import { makeVisible, renderFields, renderJsonLine, renderTable } from './cli-environment.ts';
+import { makeVisible, renderFields, renderJsonLine, renderTable } from './environment.ts';
 
 test('a table has columns as wide as their widest cell, as a terminal counts', () => {
   expect(

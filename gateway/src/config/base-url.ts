@@ -1,5 +1,5 @@
 /** Owns what an operator's address may look like, and the origin that a credential is bound to. Opens no connection. */
-import { type Fault, quoteText } from './config-problem.ts';
+import { type Fault, quoteText } from './file/config-problem.ts';
 
 export interface BaseUrl {
   /** Scheme, host and path, without a slash at the end. */

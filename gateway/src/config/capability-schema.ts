@@ -1,6 +1,6 @@
 /** Owns the shape of `capabilities` in the configuration file: what a model takes. What must hold between members is in resolve-capabilities.ts. */
 import { z } from 'zod';
-import { choice } from './scalar-schema.ts';
+import { choice } from './file/scalar-schema.ts';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const THINKING = ['adaptive', 'enabled', 'between_tools', 'disabled'] as const;

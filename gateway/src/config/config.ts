@@ -5,9 +5,9 @@
 import type { TierMember } from '../generation/tier-words.ts';
 import type { IpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { OutputLimitMember } from '../protocols/output-limit.ts';
+import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import type { ProviderQuirks } from '../providers/presets.ts';
-import type { BodyPolicy, HoldMode } from '../store/ports.ts';
+import type { BodyPolicy, HoldMode } from '../store/ports/records.ts';
 import type { Limits } from './limits.ts';
 
 /** A wire format that clients and upstreams speak: `chat` is chat completions, `messages` is messages. */

@@ -7,10 +7,10 @@ import { parseIpAddress } from '../lib/ip-range.ts';
 import { isPublicAddress } from '../lib/public-address.ts';
 import type { Secret } from '../lib/secret.ts';
 import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
-import type { EnteredModel, StoredProvider } from '../store/provider-port.ts';
+import type { EnteredModel, StoredProvider } from '../store/ports/providers.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
 import { ALL_PROTOCOLS, type Config, NO_CAPABILITIES, type UpstreamProvider } from './config.ts';
-import { type Fault, quoteText } from './config-problem.ts';
+import { type Fault, quoteText } from './file/config-problem.ts';
 import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
 import { type ListCatalogNames, type ServedModel, withCatalog } from './served-models.ts';
 

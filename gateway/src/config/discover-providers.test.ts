@@ -1,8 +1,8 @@
 /** Proves which providers an environment makes, in which words it is said, and that no credential is in them. */
 import { describe, expect, test } from 'bun:test';
 import { PRESETS } from '../providers/presets.ts';
-import { renderConfigProblem } from './config-problem.ts';
 import { discoverProviders } from './discover-providers.ts';
+import { renderConfigProblem } from './file/config-problem.ts';
 import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
 
 const TIMEOUTS = chooseDefaultTimeouts(resolveLimits(undefined));

@@ -2,10 +2,10 @@
 import { findPreset, PRESETS, type Preset } from '../providers/presets.ts';
 import { parseBaseUrl } from './base-url.ts';
 import type { Config, ProviderConfig, Timeouts } from './config.ts';
-import type { ConfigProblem, Fault } from './config-problem.ts';
-import type { Environment } from './environment-text.ts';
+import type { ConfigProblem, Fault } from './file/config-problem.ts';
+import type { Environment } from './file/environment-text.ts';
+import { credential } from './file/scalar-schema.ts';
 import { buildUpstreamProvider, originOf } from './resolve-providers.ts';
-import { credential } from './scalar-schema.ts';
 
 export interface DiscoveredProviders {
   readonly providers: ReadonlyMap<string, ProviderConfig>;

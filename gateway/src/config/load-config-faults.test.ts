@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { renderConfigProblem } from './config-problem.ts';
+import { renderConfigProblem } from './file/config-problem.ts';
 import { loadConfig } from './load-config.ts';
 
 let cwd = '';

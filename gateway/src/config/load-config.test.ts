@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
 import type { Config } from './config.ts';
-import { renderConfigProblem } from './config-problem.ts';
+import { renderConfigProblem } from './file/config-problem.ts';
 import { type ConfigSource, loadConfig } from './load-config.ts';
 
 let cwd = '';

@@ -4,16 +4,16 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, DEFAULT_DATA_DIR, DEFAULT_FILE, KIND_PROTOCOLS, type ProviderConfig } from './config.ts';
-import { type ConfigProblem, type Fault, type PathStep, renderPath } from './config-problem.ts';
 import { type DiscoveredProviders, discoverProviders } from './discover-providers.ts';
-import { type Environment, hasPlaceholders } from './environment-text.ts';
-import { explainIssue } from './explain-issue.ts';
-import { type FileShape, fileSchema } from './file-schema.ts';
+import { type ConfigProblem, type Fault, type PathStep, renderPath } from './file/config-problem.ts';
+import { type Environment, hasPlaceholders } from './file/environment-text.ts';
+import { explainIssue } from './file/explain-issue.ts';
+import { type FileShape, fileSchema } from './file/file-schema.ts';
+import { type ReadYaml, readYamlTree } from './file/yaml-tree.ts';
 import { chooseDefaultTimeouts, resolveLimits } from './resolve-limits.ts';
 import { resolveModels } from './resolve-models.ts';
 import { resolveProviders } from './resolve-providers.ts';
 import { findUnsupported, resolveDefaults, resolveOidc, resolveServer } from './resolve-server.ts';
-import { type ReadYaml, readYamlTree } from './yaml-tree.ts';
 
 export interface ConfigSource {
   /** As `--config` names it; left out: TOLLGATE_CONFIG, else `tollgate.yaml` where there is one. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { renderConfigProblem } from './config-problem.ts';
+import { renderConfigProblem } from './file/config-problem.ts';
 import { loadConfig } from './load-config.ts';
 
 function load(capabilities: string) {

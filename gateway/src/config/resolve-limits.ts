@@ -2,7 +2,7 @@
 import { parseByteSize } from '../lib/byte-size.ts';
 import { parseDurationMs } from '../lib/duration.ts';
 import type { Config, Timeouts } from './config.ts';
-import type { FileShape, TimeoutsShape } from './file-schema.ts';
+import type { FileShape, TimeoutsShape } from './file/file-schema.ts';
 import { LIMITS, type LimitName, type Limits } from './limits.ts';
 
 const PARSE_DEFAULT = { bytes: parseByteSize, duration: parseDurationMs, count: Number } as const;

@@ -11,12 +11,12 @@ import {
   type RatesText,
   type TargetConfig,
 } from './config.ts';
-import { chooseNearName, type PathStep, quoteText } from './config-problem.ts';
-import type { ModelShape } from './file-schema.ts';
+import { chooseNearName, type PathStep, quoteText } from './file/config-problem.ts';
+import type { ModelShape } from './file/file-schema.ts';
+import type { PricePeriodShape, PriceShape } from './file/scalar-schema.ts';
 import { resolveCapabilities } from './resolve-capabilities.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
 import { NO_ENTRY, type Report } from './resolve-providers.ts';
-import type { PricePeriodShape, PriceShape } from './scalar-schema.ts';
 
 /**
  * The models of the file by name; one with a problem is left out. `named`: every provider that stands in the file, also

@@ -8,8 +8,8 @@ import {
   type Timeouts,
   type UpstreamProvider,
 } from './config.ts';
-import type { Fault, PathStep } from './config-problem.ts';
-import type { ProviderShape } from './file-schema.ts';
+import type { Fault, PathStep } from './file/config-problem.ts';
+import type { ProviderShape } from './file/file-schema.ts';
 import { resolveTimeouts } from './resolve-limits.ts';
 
 /** Takes a problem with the value (or the name) at a path of the file. */

@@ -13,12 +13,12 @@ import {
   type OidcConfig,
   type ServerConfig,
 } from './config.ts';
-import { type ConfigProblem, quoteText } from './config-problem.ts';
 import { environmentProblem } from './discover-providers.ts';
-import type { Environment } from './environment-text.ts';
-import type { FileShape } from './file-schema.ts';
+import { type ConfigProblem, quoteText } from './file/config-problem.ts';
+import type { Environment } from './file/environment-text.ts';
+import type { FileShape } from './file/file-schema.ts';
+import { listenHost, wholeNumber } from './file/scalar-schema.ts';
 import type { Report } from './resolve-providers.ts';
-import { listenHost, wholeNumber } from './scalar-schema.ts';
 
 /** HOST and PORT, else the file's, else the defaults. A bad variable is added to `problems`. */
 export function resolveServer(

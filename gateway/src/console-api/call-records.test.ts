@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { runProgram } from '../cli/testing/run-program.ts';
 import { ZERO_USAGE } from '../generation/usage.ts';
 import { requestIdFloor } from '../lib/request-id.ts';
-import type { CallRecord } from '../store/ports.ts';
-import { sampleRecord } from '../store/sql/testing/sample-record.ts';
-import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import { CONSOLE_ROUTES, type Reply } from './contract.ts';
+import type { CallRecord } from '../store/ports/records.ts';
+import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
+import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { CONSOLE_ROUTES, type Reply } from './contract/contract.ts';
 import { NOW_MS, openUsageRig } from './testing/usage-rig.ts';
 
 const USAGE = { input: 900, cache_read: 30, cache_write_5m: 2, cache_write_1h: 1, output: 45, reasoning: 10 };

@@ -1,8 +1,8 @@
 /** Every route about policy against who is not of the account: nothing of it is there for him, and nothing of it changes. */
 import { expect, test } from 'bun:test';
-import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
-import type { Actor } from './actor.ts';
-import { CONSOLE_ROUTES, type ConsoleRoute } from './contract.ts';
+import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute } from './contract/contract.ts';
+import type { Actor } from './kernel/actor.ts';
 import { NO_CAPS, newKey, openPolicyRig, person } from './testing/policy-rig.ts';
 
 const newFolder = temporaryFolders();

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { changeZone } from '../admission/window-zones.ts';
 import { formatNanoUsd } from '../billing/money.ts';
-import type { AccountBalance, AccountMode } from '../store/ledger-port.ts';
-import type { Subject } from '../store/limits-port.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
+import type { AccountBalance, AccountMode } from '../store/ports/ledger.ts';
+import type { Subject } from '../store/ports/limits.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
 import {
   accountMode,
   accountName,
@@ -32,7 +32,7 @@ import {
   layeredCapsOf,
   NO_LAYERED_CAPS,
   type ShownMembers,
-} from './keep-and-bind.ts';
+} from './persist-and-apply.ts';
 
 import { viewAccount } from './views.ts';
 

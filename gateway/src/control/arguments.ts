@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { PriceError, parseUsd } from '../billing/money.ts';
 import { normalizeEndUser } from '../lib/end-user-id.ts';
 import { parseIpRange } from '../lib/ip-range.ts';
-import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/limits-port.ts';
-import { BODY_POLICIES, HOLD_MODES } from '../store/ports.ts';
+import { BUDGET_WINDOWS, type BudgetWindow, type Caps } from '../store/ports/limits.ts';
+import { BODY_POLICIES, HOLD_MODES } from '../store/ports/records.ts';
 import { CommandFailure } from './command.ts';
 
 /** One per cent in parts of a million. */

@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import type { KeyDirectory, MakerRights } from '../identity/key-directory.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
-import { BY_COMMAND_LINE, type ChangedBy } from '../store/audit-port.ts';
-import type { Ledger } from '../store/ledger-port.ts';
-import type { Caps, LimitLayer, Subject } from '../store/limits-port.ts';
-import type { PolicyBook, StoredAccount } from '../store/policy-port.ts';
-import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
+import { BY_COMMAND_LINE, type ChangedBy } from '../store/ports/audit.ts';
+import type { Ledger } from '../store/ports/ledger.ts';
+import type { Caps, LimitLayer, Subject } from '../store/ports/limits.ts';
+import type { PolicyBook, StoredAccount } from '../store/ports/policy.ts';
+import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 
 /** The limit rules that bind calls. */
 export interface RulesInForce {

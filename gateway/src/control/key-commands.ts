@@ -1,8 +1,8 @@
 /** Owns the commands about keys. Each is durable before it binds calls, and binds them at once. */
 import { z } from 'zod';
 import { generateId, generateKeyText } from '../identity/key-format.ts';
-import type { Subject } from '../store/limits-port.ts';
-import type { KeyStatus, StoredKey } from '../store/ports.ts';
+import type { Subject } from '../store/ports/limits.ts';
+import type { KeyStatus, StoredKey } from '../store/ports/records.ts';
 import {
   addressRanges,
   capArguments,
@@ -35,7 +35,7 @@ import {
   type LayeredCaps,
   layeredCapsOf,
   NO_LAYERED_CAPS,
-} from './keep-and-bind.ts';
+} from './persist-and-apply.ts';
 
 import { viewKey, viewNewKey } from './views.ts';
 

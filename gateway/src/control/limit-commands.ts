@@ -1,8 +1,8 @@
 /** Owns the commands about limit rules of any subject but a key, whose caps are set with the key. */
 import { z } from 'zod';
-import { chooseNearName } from '../config/config-problem.ts';
+import { chooseNearName } from '../config/file/config-problem.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
-import { endUserSubject, inLayer, type Subject } from '../store/limits-port.ts';
+import { endUserSubject, inLayer, type Subject } from '../store/ports/limits.ts';
 import { capArguments, endUserName, givenId, modelName, namesCaps } from './arguments.ts';
 import {
   CommandFailure,
@@ -13,7 +13,14 @@ import {
   findAccount,
   findWorkspace,
 } from './command.ts';
-import { auditChange, chooseRuleChange, HOUSE, keepAndBind, type LayeredCaps, layeredCapsOf } from './keep-and-bind.ts';
+import {
+  auditChange,
+  chooseRuleChange,
+  HOUSE,
+  keepAndBind,
+  type LayeredCaps,
+  layeredCapsOf,
+} from './persist-and-apply.ts';
 
 import { viewLayeredCaps, viewRule, viewRules } from './views.ts';
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { formatNanoUsd } from '../billing/money.ts';
 import { generateId } from '../identity/key-format.ts';
-import type { NewAuditEntry } from '../store/audit-port.ts';
-import type { AccountBalance, Movement } from '../store/ledger-port.ts';
+import type { NewAuditEntry } from '../store/ports/audit.ts';
+import type { AccountBalance, Movement } from '../store/ports/ledger.ts';
 import { givenId, movementId, movementNote, usdCorrection, usdMoved } from './arguments.ts';
 import {
   CommandFailure,

@@ -3,12 +3,12 @@
  * texts of nano-USD. Never a hash, never a secret.
  */
 import { formatPercent } from '../billing/money.ts';
-import type { AccountBalance, Movement } from '../store/ledger-port.ts';
-import { type Caps, layerOf, type Subject } from '../store/limits-port.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
-import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
+import type { AccountBalance, Movement } from '../store/ports/ledger.ts';
+import { type Caps, layerOf, type Subject } from '../store/ports/limits.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import type { Json, ModelNames } from './command.ts';
-import type { LayeredCaps } from './keep-and-bind.ts';
+import type { LayeredCaps } from './persist-and-apply.ts';
 
 type View = { readonly [member: string]: Json };
 

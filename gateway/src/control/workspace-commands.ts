@@ -1,7 +1,7 @@
 /** Owns the commands about workspaces. Each is durable before it binds calls, and binds all of a workspace's keys at once. */
 import { z } from 'zod';
-import type { Subject } from '../store/limits-port.ts';
-import type { StoredWorkspace } from '../store/ports.ts';
+import type { Subject } from '../store/ports/limits.ts';
+import type { StoredWorkspace } from '../store/ports/records.ts';
 import { bodiesDays, bodyPolicy, capArguments, givenId, modelPatterns, newId } from './arguments.ts';
 import {
   CommandFailure,
@@ -11,7 +11,7 @@ import {
   findAccount,
   findWorkspace,
 } from './command.ts';
-import { auditChange, chooseRuleChange, keepAndBind, type LayeredCaps, layeredCapsOf } from './keep-and-bind.ts';
+import { auditChange, chooseRuleChange, keepAndBind, type LayeredCaps, layeredCapsOf } from './persist-and-apply.ts';
 
 import { viewWorkspace } from './views.ts';
 

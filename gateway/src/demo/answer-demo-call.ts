@@ -1,16 +1,15 @@
 /** Answers a call as the demo model: parses it, composes the answer and renders it, all with the codec of the call's protocol. */
 import { CallFailure } from '../errors/call-failure.ts';
-import { estimatePromptTokens } from '../generation/estimate-tokens.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import { type Generation, unfoldGeneration } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
-import { familyOf } from '../generation/token-families.ts';
-
 import { NO_FLAGS, ZERO_USAGE } from '../generation/usage.ts';
 import { type AnswerContext, type Codec, TRANSLATION_OUTLINE_DEPTH } from '../protocols/codec.ts';
 import type { ProtocolName } from '../protocols/protocol.ts';
 import { PROTOCOLS } from '../protocols/registry.ts';
-import { refuseMember, startNotes } from '../protocols/translation-notes.ts';
+import { refuseMember, startNotes } from '../protocols/request/translation-notes.ts';
+import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
+import { familyOf } from '../tokens/token-families.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
 import { scanJson } from '../wire/json-scan.ts';
 import { spliceJson } from '../wire/json-splice.ts';

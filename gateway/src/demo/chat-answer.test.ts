@@ -1,7 +1,7 @@
 /** Tests what the demo model answers on chat completions, and that its streams keep the format. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { estimateTextTokens } from '../generation/estimate-tokens.ts';
+import { estimateTextTokens } from '../tokens/estimate-tokens.ts';
 import { askDemo } from './testing/ask-demo.ts';
 import { foldChatStream } from './testing/fold-chat-stream.ts';
 

@@ -1,6 +1,6 @@
 /** Chooses which of the offered tools the demo model calls: by the caller's choice, else by the words of the prompt. */
 import type { Tool } from '../generation/request.ts';
-import { refuseMember } from '../protocols/translation-notes.ts';
+import { refuseMember } from '../protocols/request/translation-notes.ts';
 import { excerptText } from './excerpt.ts';
 import type { Prompt } from './read-prompt.ts';
 

@@ -1,7 +1,7 @@
 /** Makes a JSON value that fits a JSON Schema: the same value each time, with words and numbers of the user's message in it. */
 import { CallFailure } from '../errors/call-failure.ts';
 import { asArray, asObject, type JsonObject } from '../protocols/json.ts';
-import { refuseMember } from '../protocols/translation-notes.ts';
+import { refuseMember } from '../protocols/request/translation-notes.ts';
 import { type SynthesisRequest, synthesizeNumber, synthesizeString } from './synthesize-scalar.ts';
 
 const DEPTH_MAX = 24;

@@ -1,6 +1,6 @@
 /** Makes strings and numbers that fit a schema's format, pattern, length and bounds, out of the user's message where they can. */
 import type { JsonObject } from '../protocols/json.ts';
-import { refuseMember } from '../protocols/translation-notes.ts';
+import { refuseMember } from '../protocols/request/translation-notes.ts';
 import type { Material } from './excerpt.ts';
 
 export interface SynthesisRequest {

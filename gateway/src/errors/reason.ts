@@ -1,6 +1,6 @@
 /**
  * Declares why a request was refused, failed or was cut: the `reason` of its record. Made where the decision is made, kept with the record,
- * rendered by `gateway/explain-reason.ts`. Holds no content of prompts or answers. Contract, 10.6.
+ * rendered by `call/reason/explain-reason.ts`. Holds no content of prompts or answers. Contract, 10.6.
  */
 
 export const REASON_KINDS = [

@@ -1,4 +1,4 @@
-/** Tests of usage-apart.ts: what is 0 leaves no trace, and no host's odd list is kept whole. */
+/** Tests of usage.ts: what is 0 leaves no trace, and no host's odd list is kept whole. */
 import { expect, test } from 'bun:test';
 import { apartOf } from './usage.ts';
 

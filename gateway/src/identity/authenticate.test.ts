@@ -1,8 +1,8 @@
 /** Checks who gets in: through the directory, over the life of a key. */
 import { describe, expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
-import type { StoredKey, StoredWorkspace } from '../store/ports.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import type { StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { authenticate } from './authorize.ts';
 import { createKeyDirectory, putAccount, putKey, putMaker, putWorkspace } from './key-directory.ts';
 import { createKeyHasher, generateKeyText } from './key-format.ts';

@@ -1,6 +1,6 @@
 /** Owns the question whether a known caller may do what it asks. Does not know which models exist. */
 import { parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
-import type { Scope } from '../store/ports.ts';
+import type { Scope } from '../store/ports/records.ts';
 import type { KeyDirectory, KeyEntry } from './key-directory.ts';
 import { hasKeyForm } from './key-format.ts';
 import type { Principal } from './principal.ts';

@@ -1,10 +1,10 @@
 /** When keys were last used, from memory to disk and back, over a real store. */
 import { expect, test } from 'bun:test';
 import { Secret } from '../lib/secret.ts';
-import type { StoredKey } from '../store/ports.ts';
-import { openStore, type Store } from '../store/sql/open-store.ts';
-import { sampleRecord } from '../store/sql/testing/sample-record.ts';
-import { temporaryFolders } from '../store/sql/testing/temporary-folder.ts';
+import type { StoredKey } from '../store/ports/records.ts';
+import { openStore, type Store } from '../store/sqlite/open-store.ts';
+import { sampleRecord } from '../store/sqlite/testing/sample-record.ts';
+import { temporaryFolders } from '../store/sqlite/testing/temporary-folder.ts';
 import { keepKeyUses, restoreKeyUses } from './keep-key-uses.ts';
 import { createKeyDirectory, putKey } from './key-directory.ts';
 import { createKeyHasher } from './key-format.ts';

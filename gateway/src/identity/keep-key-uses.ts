@@ -1,5 +1,5 @@
 /** Owns bringing the last uses of secrets to disk, seldom and together, and back at the next start. Is on no call's way. */
-import type { KeyUseBook } from '../store/key-use-port.ts';
+import type { KeyUseBook } from '../store/ports/key-use.ts';
 import type { KeyDirectory } from './key-directory.ts';
 
 /** A use of a secret is on disk after so long at most, and a secret costs one write in it. */

@@ -4,8 +4,8 @@
  */
 import { parseIpRange } from '../lib/ip-range.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { PolicyReader, StoredAccount } from '../store/policy-port.ts';
-import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports.ts';
+import type { PolicyReader, StoredAccount } from '../store/ports/policy.ts';
+import type { KeyStatus, Scope, StoredKey, StoredWorkspace } from '../store/ports/records.ts';
 import { createKeyHasher, type KeyHasher } from './key-format.ts';
 import { type KeyUse, newKeyUse } from './key-use.ts';
 import { compileModelPatterns } from './model-patterns.ts';

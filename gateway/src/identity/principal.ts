@@ -1,7 +1,7 @@
 /** Owns who a call is made for: the key, its workspace and account, and the rights of both, compiled for quick checks. */
 import type { IpRange } from '../lib/ip-range.ts';
-import type { StoredAccount } from '../store/policy-port.ts';
-import type { BodyPolicy, HoldMode, Scope } from '../store/ports.ts';
+import type { StoredAccount } from '../store/ports/policy.ts';
+import type { BodyPolicy, HoldMode, Scope } from '../store/ports/records.ts';
 import type { KeyUse } from './key-use.ts';
 import type { ModelMatcher } from './model-patterns.ts';
 

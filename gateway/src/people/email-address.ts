@@ -1,5 +1,5 @@
 /** Compares email addresses, and names what makes a user's address unique. */
-import type { PersonRow } from '../store/people-port.ts';
+import type { PersonRow } from '../store/ports/people.ts';
 import { PeopleFailure } from './people-failure.ts';
 
 /**

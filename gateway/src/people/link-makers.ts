@@ -1,7 +1,7 @@
 /** Owns which one-time links commands can make: to set the console up, and to a new password. */
-import type { PeopleStore } from '../store/people-port.ts';
-import { createResetLinks, type ResetLinks } from './password-resets.ts';
-import { createSetUp, type SetUp } from './set-up.ts';
+import type { PeopleStore } from '../store/ports/people.ts';
+import { createResetLinks, type ResetLinks } from './members/password-resets.ts';
+import { createSetUp, type SetUp } from './members/set-up.ts';
 
 export interface LinkMakers {
   readonly makeSetUp: SetUp['makeLink'];

@@ -1,6 +1,6 @@
 /** Owns what each role may do: one static table. Knows no person, no request and no route. Source: console design, 2026-11. */
-import type { MembershipRow } from '../store/people-port.ts';
-import type { Scope } from '../store/ports.ts';
+import type { MembershipRow } from '../store/ports/people.ts';
+import type { Scope } from '../store/ports/records.ts';
 
 export const ROLES = ['owner', 'admin', 'billing', 'developer', 'viewer'] as const;
 /** What a member is to an account. */

@@ -2,14 +2,15 @@
  * Owns what the gateway asks of a wire format where the two sides of a call speak different ones: each format reads and
  * writes the canonical language, as the client's side and as the upstream's.
  */
+
+import type { SseRecord } from '../framing/sse-record.ts';
 import type { GenerationEvent } from '../generation/event.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { GenerationRequest } from '../generation/request.ts';
 import type { JsonOutline } from '../wire/json-node.ts';
-import type { SseRecord } from '../wire/sse-record.ts';
-import type { AccountTrouble } from './account-words.ts';
-import type { ToolNames } from './tool-names.ts';
-import type { TranslationNotes } from './translation-notes.ts';
+import type { AccountTrouble } from './answer/account-words.ts';
+import type { ToolNames } from './request/tool-names.ts';
+import type { TranslationNotes } from './request/translation-notes.ts';
 import type { UpstreamTraits } from './upstream-traits.ts';
 
 /** Bytes of a request for upstream, and what must be undone in its answer. */

@@ -1,9 +1,9 @@
-/** Tests of exact-json.ts, json-end.ts and cut-arguments.ts: where values lie and end, against JSON.parse. */
+/** Tests of exact-json.ts, json-end.ts and call-arguments.ts: where values lie and end, against JSON.parse. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { JsonEnd } from '../generation/json-end.ts';
 import { elementTexts, memberText } from './exact-json.ts';
-import { keepWholeMembers } from './messages/call-arguments.ts';
+import { keepWholeMembers } from './messages/client/call-arguments.ts';
 
 const layouts = fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(undefined, 1, '\t', '\r\n '));
 

@@ -1,10 +1,10 @@
 /** Owns what the gateway asks of a wire format where both sides speak it. Each protocol's folder implements it. */
 import type { CallFailure } from '../errors/call-failure.ts';
+import type { SseRecord } from '../framing/sse-record.ts';
 import type { TierWords } from '../generation/tier-words.ts';
 import type { Usage, UsageFlag } from '../generation/usage.ts';
-import type { SseRecord } from '../wire/sse-record.ts';
 import type { Codec } from './codec.ts';
-import type { RequestCheck } from './request-facts.ts';
+import type { RequestCheck } from './request/request-facts.ts';
 
 export type ProtocolName = 'chat' | 'messages';
 

@@ -1,5 +1,5 @@
 /** Owns the list of wire formats by name. */
-import { chatCompletions } from './chat-completions/index.ts';
+import { chatCompletions } from './chat/index.ts';
 import { messages } from './messages/index.ts';
 import type { Protocol, ProtocolName } from './protocol.ts';
 

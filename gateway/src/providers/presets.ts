@@ -3,7 +3,7 @@
  * than the format says, as data. Makes no calls.
  */
 
-import type { OutputLimitMember } from '../protocols/output-limit.ts';
+import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import type { ChatQuirks } from './chat-traits.ts';
 
 /** What a host does otherwise than the format says. */

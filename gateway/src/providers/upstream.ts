@@ -4,7 +4,7 @@
  */
 import type { Protocol, ProviderConfig, TargetConfig, Timeouts, UpstreamProvider } from '../config/config.ts';
 import { Secret } from '../lib/secret.ts';
-import type { OutputLimitMember } from '../protocols/output-limit.ts';
+import type { OutputLimitMember } from '../protocols/request/output-limit.ts';
 import { type Origin, parseBaseUrl } from '../upstream/origin.ts';
 import type { Endpoint } from './endpoint.ts';
 

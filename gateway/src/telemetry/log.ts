@@ -1,6 +1,6 @@
 /** Owns the process's log: JSON lines on standard error, never a body, a key or a credential. */
 import { pino } from 'pino';
-import type { CallLog } from '../gateway/call-log.ts';
+import type { CallLog } from '../call/call-log.ts';
 import { maskKeys } from '../lib/mask-keys.ts';
 
 /** The process's log. */

@@ -48,7 +48,7 @@ export interface ScanState {
   readonly tape: JsonTape;
   /** Whether the string or key being read has had an escape. */
   escaped: boolean;
-  /** The state of the number being read, by json-number-grammar.ts. */
+  /** The state of the number being read, by json-scan-state.ts. */
   numberState: number;
   /** Where reading must stop: the length, or the first byte that is not UTF-8. */
   end: number;

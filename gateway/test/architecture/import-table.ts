@@ -1,57 +1,39 @@
 /** Owns the direction of imports inside gateway/src and the home of each third-party package. This table is the document; the tests read it. */
 
 /** Below everything: they import nothing of the gateway. */
-const GROUND = ['lib', 'wire', 'generation'] as const;
-/** What the domain asks of those who keep things for it. */
-const PORTS = [
-  'store/ports.ts',
-  'store/ledger-port.ts',
-  'store/limits-port.ts',
-  'store/policy-port.ts',
-  'store/audit-port.ts',
-  'store/key-use-port.ts',
-  'store/budget-spends-port.ts',
-  'store/statement-port.ts',
-  'store/people-port.ts',
-  'store/idempotency-port.ts',
-  'store/usage-port.ts',
-  'store/provider-port.ts',
-  'store/content-port.ts',
-] as const;
+const GROUND = ['lib', 'wire', 'framing', 'generation'] as const;
 /** What every domain folder stands on. */
-const FLOOR = [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts', 'protocols', ...PORTS] as const;
+const FLOOR = [
+  ...GROUND,
+  'tokens',
+  'errors',
+  'billing/money.ts',
+  'config/limits.ts',
+  'protocols',
+  'store/ports',
+] as const;
 /** The domain folders. They do not import one another, save what their own row names. */
 const DOMAIN = ['providers', 'upstream', 'identity', 'admission', 'billing', 'routing', 'catalog', 'config'] as const;
 
 /**
- * Folders and files of gateway/src (the longest that fits a file is its part), each with the parts it may import beside
- * itself. What implements a port (store/sql, store/limits, telemetry) is in no row but those that join the parts.
+ * Folders and files of gateway/src (the longest that fits a file is its part), each with the parts it may import besides
+ * itself. The implementations of ports (store/sqlite, store/memory, telemetry) are only in the rows of those that join the parts.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   wire: [],
+  framing: [],
   generation: [],
+  // The estimator reads canonical requests.
+  tokens: ['generation'],
   errors: ['lib'],
   'billing/money.ts': ['lib'],
-  // A table of numbers that stands on nothing, so that a format can hold a request to its limits.
+  // A table of numbers without imports, so that a format can apply the limits of a request.
   'config/limits.ts': [],
-  // A record says why its call failed.
-  'store/ports.ts': ['lib', 'generation', 'errors'],
-  'store/ledger-port.ts': ['lib', 'generation', 'store/ports.ts', 'store/audit-port.ts'],
-  'store/limits-port.ts': ['lib'],
-  'store/idempotency-port.ts': [],
-  'store/content-port.ts': [],
-  'store/audit-port.ts': [],
-  'store/key-use-port.ts': [],
-  'store/budget-spends-port.ts': ['store/limits-port.ts'],
-  'store/statement-port.ts': ['store/ledger-port.ts'],
-  'store/people-port.ts': [],
-  'store/usage-port.ts': ['store/ports.ts', 'store/ledger-port.ts'],
-  'store/provider-port.ts': [],
-  'store/policy-port.ts': ['store/audit-port.ts', 'store/ports.ts', 'store/ledger-port.ts', 'store/limits-port.ts'],
-  protocols: [...GROUND, 'errors', 'billing/money.ts', 'config/limits.ts'],
+  'store/ports': ['lib', 'generation', 'errors'],
+  protocols: [...GROUND, 'tokens', 'errors', 'billing/money.ts', 'config/limits.ts'],
 
-  // A provider's call is made from its configuration and goes to a parsed origin.
+  // A request to a provider is made from its configuration and goes to a parsed origin.
   providers: [...FLOOR, 'config/config.ts', 'upstream/origin.ts'],
   upstream: [...FLOOR],
   identity: [...FLOOR],
@@ -68,57 +50,59 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'billing/price-book.ts',
   ],
   // A catalogue entry carries a price.
-  catalog: [...FLOOR, 'billing/price.ts', 'billing/rates.ts', 'billing/fees.ts'],
+  catalog: [...FLOOR, 'billing/price.ts'],
   // A configuration names presets and carries prices and catalogue entries.
   config: [...FLOOR, 'providers/presets.ts', 'billing/price.ts', 'catalog'],
 
-  // Ports are implemented here; what they keep is the domain's.
-  'store/sql': [...GROUND, 'errors', ...PORTS, 'store/sql/usage'],
-  // Sums keep what caches saved, by the price that each record names, and the days of each account's zone.
-  'store/sql/usage': [
+  // Ports are implemented here; rollups need the price that each record names and the days of each account's zone.
+  'store/sqlite': [
     ...GROUND,
     'errors',
-    ...PORTS,
-    'store/sql',
+    'store/ports',
     'billing/money.ts',
     'billing/price.ts',
     'billing/cost.ts',
-    'admission/day-at.ts',
     'admission/window.ts',
   ],
-  // Limits per minute are the same arithmetic wherever they are kept.
   // Test suites, which may import what they like: they only need a row.
-  'store/testing': [],
-  'store/limits': [...GROUND, 'errors', ...PORTS, 'admission/gcra.ts'],
-  // What the line of a call tells the operator is a port too.
-  telemetry: [...GROUND, 'errors', 'store/ports.ts', 'gateway/call-log.ts'],
+  'store/contracts': [],
+  // Limits per minute are the same arithmetic wherever they are kept.
+  'store/memory': [...GROUND, 'errors', 'store/ports', 'admission/gcra.ts'],
+  // The log of a call is a port too.
+  telemetry: [...GROUND, 'errors', 'store/ports', 'call/call-log.ts'],
 
-  // The built-in model: a provider that answers in this process, told to a listener as an HTTP exchange would be.
+  // The demo model reads and writes by the formats' codecs and plays an upstream's exchange.
   demo: [...FLOOR, 'upstream/exchange.ts'],
-  gateway: [...FLOOR, ...DOMAIN, 'demo'],
-  // What people may do; who they are is asked of a port.
-  people: ['lib', 'errors', ...PORTS, 'identity/key-format.ts'],
-  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'gateway'],
-  control: ['lib', 'errors', 'billing/money.ts', 'admission/window-zones.ts', ...PORTS, 'identity', 'config'],
+  call: [...FLOOR, ...DOMAIN, 'demo'],
+  // Roles, sign-in and membership; who is signed in is asked of a port.
+  people: ['lib', 'errors', 'store/ports', 'identity/key-format.ts'],
+  'console-api': [...FLOOR, ...DOMAIN, 'people', 'control', 'call'],
+  control: ['lib', 'errors', 'billing/money.ts', 'admission/window-zones.ts', 'store/ports', 'identity', 'config'],
 
-  http: [...FLOOR, ...DOMAIN, 'gateway', 'console-api'],
-  // Without a server a command makes the console's links itself.
-  cli: [...FLOOR, ...DOMAIN, 'control', 'connect', 'people/link-makers.ts', 'people/verify-email.ts', 'store/sql'],
-  // Files of other programs; of this one it knows nothing.
+  server: [...FLOOR, ...DOMAIN, 'call', 'console-api'],
+  // Without a server a command creates the console's links itself.
+  cli: [
+    ...FLOOR,
+    ...DOMAIN,
+    'control',
+    'connect',
+    'people/link-makers.ts',
+    'people/members/verify-email.ts',
+    'store/sqlite',
+  ],
+  // Configuration files of other programs; it knows nothing of this one.
   connect: ['lib'],
 
   app: ['*'],
-  drain: ['app', 'errors', 'gateway', 'upstream'],
-  // The one command that starts a server, with what it says then, stands above what it starts.
-  'cli/serve.ts': ['app', 'drain', 'cli', 'config', 'telemetry'],
-  'cli/first-words.ts': ['app'],
+  // The one command that starts a server joins the parts.
+  'cli/commands/serve.ts': ['app', 'cli', 'config', 'telemetry'],
   'main.ts': ['*'],
 };
 
 /** Each third-party package and the parts that may import it. `tests`: only test files. Node's own modules are free. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>> = {
-  kysely: ['store/sql'],
-  'bun:sqlite': ['store/sql'],
+  kysely: ['store/sqlite'],
+  'bun:sqlite': ['store/sqlite'],
   yaml: ['config'],
   zod: ['config', 'control', 'cli', 'console-api'],
   pino: ['telemetry'],
@@ -128,7 +112,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
   'jsonc-parser': ['connect'],
   'better-auth': ['people'],
   '@simplewebauthn/server': ['people'],
-  bun: ['upstream', 'http', 'app', 'store/sql', 'control'],
+  bun: ['upstream', 'server', 'app', 'store/sqlite', 'control'],
   'bun:test': 'tests',
   'fast-check': 'tests',
   openai: 'tests',
@@ -138,7 +122,10 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[] | 'tests'>
 /** The only files that may be an index or hand on what others export: the registries, and what each wire format registers. */
 export const REGISTRIES = /^(protocols|providers)\/(registry|[a-z-]+\/index)\.ts$/;
 
-/** The part a file of gateway/src belongs to: the longest row that it is or lies in; `app.ts` and `app/` are one. Null: no row. */
+/** The folder of one wire format; the others in protocols/ are shared by all formats. */
+export const FORMAT_FOLDER = /^protocols\/(?!request\/|answer\/)([^/]+)\//;
+
+/** The part a file of gateway/src belongs to: the longest row that it is or is in. Null: no row. */
 export function partOf(file: string): string | null {
   const rows = Object.keys(MAY_IMPORT).filter(
     (row) => file === row || file.startsWith(`${row}/`) || file === `${row}.ts`,

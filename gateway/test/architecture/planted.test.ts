@@ -75,9 +75,9 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
   ],
   [
     'a store that is not joined by app',
-    { 'gateway/src/store/sql/open.ts': OPENING, 'gateway/src/gateway/line.ts': importing('../store/sql/open.ts') },
+    { 'gateway/src/store/sqlite/open.ts': OPENING, 'gateway/src/call/line.ts': importing('../store/sqlite/open.ts') },
     DIRECTION,
-    'store/sql is not among them',
+    'store/sqlite is not among them',
   ],
   [
     'a type import upwards',
@@ -121,16 +121,21 @@ const PLANTED: [string, Record<string, string>, string, string][] = [
   ['a folder without a row', { 'gateway/src/stuff/thing.ts': OPENING }, DIRECTION, 'no row of import-table.ts'],
   [
     'a package away from home',
-    { 'gateway/src/http/form.ts': importing('zod/v4') },
+    { 'gateway/src/server/form.ts': importing('zod/v4') },
     HOMES,
     'imports zod: its home is config',
   ],
-  ['an unknown package', { 'gateway/src/http/form.ts': importing('@left/pad/x') }, HOMES, '@left/pad: it has no home'],
+  [
+    'an unknown package',
+    { 'gateway/src/server/form.ts': importing('@left/pad/x') },
+    HOMES,
+    '@left/pad: it has no home',
+  ],
   [
     'SQLite outside of its store',
-    { 'gateway/src/gateway/line.ts': importing('bun:sqlite') },
+    { 'gateway/src/call/line.ts': importing('bun:sqlite') },
     HOMES,
-    'its home is store/sql',
+    'its home is store/sqlite',
   ],
   ['a test package in a source', { 'gateway/src/lib/up.ts': importing('fast-check') }, HOMES, 'for tests only'],
   ['an index', { 'gateway/src/lib/index.ts': OPENING }, 'no barrels but the registries', 'an index is a barrel'],

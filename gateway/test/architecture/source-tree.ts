@@ -63,7 +63,7 @@ function readSource(root: string, path: string): Source {
   return { path, text, lines: text.split('\n'), imports, test: isTest(path) };
 }
 
-/** Test files and folders named `testing` beside the code, and everything below gateway/test and bench. */
+/** Test files, folders named `testing` beside the code, contract suites of ports, and everything below gateway/test and bench. */
 function isTest(path: string): boolean {
-  return /\.test\.ts$|\/testing\/|^gateway\/test\/|^bench\//.test(path);
+  return /\.test\.ts$|\/testing\/|\/contracts\/|^gateway\/test\/|^bench\//.test(path);
 }

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CallRecord } from '../../src/store/ports.ts';
-import { openStore } from '../../src/store/sql/open-store.ts';
-import { randomCall, seededRandom, type Variety } from '../../src/store/sql/testing/random-calls.ts';
+import type { CallRecord } from '../../src/store/ports/records.ts';
+import { openStore } from '../../src/store/sqlite/open-store.ts';
+import { randomCall, seededRandom, type Variety } from '../../src/store/sqlite/testing/random-calls.ts';
 import { type ApiVisitor, inviteMember, must, setUpOwner } from '../console-api/api-visitor.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { pointAt } from '../harness/point-at.ts';

@@ -1,6 +1,6 @@
 /** Owns the errors of our estimate over prompts whose tokens upstream counted, and their summary. */
-import { estimatePromptTokens } from '../../src/generation/estimate-tokens.ts';
-import { familyOf } from '../../src/generation/token-families.ts';
+import { estimatePromptTokens } from '../../src/tokens/estimate-tokens.ts';
+import { familyOf } from '../../src/tokens/token-families.ts';
 import type { RecordedPrompt } from './recorded-prompts.ts';
 
 /** Prompts with fewer tokens are mostly what the host puts around them. */

@@ -3,10 +3,10 @@
  * to the product's reader of whole answers as the stream is to its reader of streams, and choice by choice what its chunks say.
  */
 import { describe, expect, test } from 'bun:test';
+import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import { foldGeneration } from '../../src/generation/generation.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
-import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
 import { readBack, withoutCitations } from './translation-answer-oracle.ts';
 import { eventsOf, exchangeSets, type RecordedExchange } from './translation-rig.ts';
 import { chunksOf, type Json, list, object, textRecords, words } from './wire-text.ts';

@@ -1,5 +1,5 @@
 /** Owns dividing recorded prompts into the half that ratios are learnt from and the half that they are judged by. */
-import { familyOf, type TokenFamily } from '../../src/generation/token-families.ts';
+import { familyOf, type TokenFamily } from '../../src/tokens/token-families.ts';
 import type { RecordedPrompt } from './recorded-prompts.ts';
 
 export interface PromptHalves {

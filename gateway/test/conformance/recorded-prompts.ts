@@ -3,19 +3,19 @@
  * answers of chat and messages by the product's own parsers. What a host adds unseen (its own tools, media) is left out.
  */
 import { deflateRawSync } from 'node:zlib';
+import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import { foldGeneration } from '../../src/generation/generation.ts';
 import type { Part } from '../../src/generation/part.ts';
 import type { GenerationRequest } from '../../src/generation/request.ts';
-import { parseAnswer as parseChatAnswer } from '../../src/protocols/chat-completions/parse-answer.ts';
-import { parseRequest as parseChatRequest } from '../../src/protocols/chat-completions/parse-request.ts';
-import { startStreamParser as startChatParser } from '../../src/protocols/chat-completions/parse-stream.ts';
+import { parseRequest as parseChatRequest } from '../../src/protocols/chat/client/parse-request.ts';
+import { parseAnswer as parseChatAnswer } from '../../src/protocols/chat/upstream/parse-answer.ts';
+import { startStreamParser as startChatParser } from '../../src/protocols/chat/upstream/parse-stream.ts';
 import { type Codec, TRANSLATION_OUTLINE_DEPTH } from '../../src/protocols/codec.ts';
-import { parseAnswer as parseMessagesAnswer } from '../../src/protocols/messages/parse-answer.ts';
-import { parseRequest as parseMessagesRequest } from '../../src/protocols/messages/parse-request.ts';
-import { startStreamParser as startMessagesParser } from '../../src/protocols/messages/parse-stream.ts';
-import { startNotes } from '../../src/protocols/translation-notes.ts';
+import { parseRequest as parseMessagesRequest } from '../../src/protocols/messages/client/parse-request.ts';
+import { parseAnswer as parseMessagesAnswer } from '../../src/protocols/messages/upstream/parse-answer.ts';
+import { startStreamParser as startMessagesParser } from '../../src/protocols/messages/upstream/parse-stream.ts';
+import { startNotes } from '../../src/protocols/request/translation-notes.ts';
 import { scanJson } from '../../src/wire/json-scan.ts';
-import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
 import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 import { loadRecordings } from '../fake-upstream/recordings.ts';
 import { readGeminiPrompt } from './recorded-gemini-prompts.ts';

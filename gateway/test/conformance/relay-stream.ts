@@ -1,9 +1,10 @@
 /** Owns playing bytes to a stream's relay without HTTP, and gathering what it gives to the client and to the record. */
+
+import type { Outcome } from '../../src/call/money/settle.ts';
+import { Outbox } from '../../src/call/stream/outbox.ts';
+import { StreamRelay } from '../../src/call/stream/stream-relay.ts';
 import { resolveLimits } from '../../src/config/resolve-limits.ts';
 import { CallFailure } from '../../src/errors/call-failure.ts';
-import { Outbox } from '../../src/gateway/outbox.ts';
-import type { Outcome } from '../../src/gateway/settle.ts';
-import { StreamRelay } from '../../src/gateway/stream-relay.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
 
 const HEAD = {

@@ -3,7 +3,7 @@
  * HTTP), cut in two at every position, give the same bytes to the client and the same facts to the record.
  */
 import { describe, expect, test } from 'bun:test';
-import { chatCompletions } from '../../src/protocols/chat-completions/index.ts';
+import { chatCompletions } from '../../src/protocols/chat/index.ts';
 import { messages } from '../../src/protocols/messages/index.ts';
 import { recordingSets } from '../fake-upstream/recordings.ts';
 import { chooseStreams } from './choose-streams.ts';

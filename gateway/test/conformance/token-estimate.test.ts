@@ -3,7 +3,7 @@
  * the truth is decided in recorded-prompts.ts, the halves in prompt-halves.ts.
  */
 import { describe, expect, test } from 'bun:test';
-import type { TokenFamily } from '../../src/generation/token-families.ts';
+import type { TokenFamily } from '../../src/tokens/token-families.ts';
 import { loadCorpus } from '../fixtures/corpus/load-corpus.ts';
 import { describeError, estimateError, JUDGED_TOKENS_MIN } from './estimate-error.ts';
 import { halvePrompts } from './prompt-halves.ts';

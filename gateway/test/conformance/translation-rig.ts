@@ -3,15 +3,15 @@
  * Judges nothing.
  */
 import { CallFailure } from '../../src/errors/call-failure.ts';
+import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../src/generation/event.ts';
 import type { GenerationRequest } from '../../src/generation/request.ts';
 import { type AnswerContext, type RenderedRequest, TRANSLATION_OUTLINE_DEPTH } from '../../src/protocols/codec.ts';
 import type { ProtocolName } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
-import { startNotes } from '../../src/protocols/translation-notes.ts';
+import { startNotes } from '../../src/protocols/request/translation-notes.ts';
 import type { UpstreamTraits } from '../../src/protocols/upstream-traits.ts';
 import { scanJson } from '../../src/wire/json-scan.ts';
-import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
 import { type Recording, recordingBytes } from '../fake-upstream/recording.ts';
 import { recordingSets, type SetName } from '../fake-upstream/recordings.ts';
 import { object } from './wire-text.ts';

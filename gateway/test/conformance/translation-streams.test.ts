@@ -4,11 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { translate } from '../../src/gateway/translate.ts';
+import { translate } from '../../src/call/plan/translate.ts';
+import { startSkimmingDecoder } from '../../src/framing/sse-decoder.ts';
 import type { GenerationEvent } from '../../src/generation/event.ts';
 import type { StreamObserver } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
-import { startSkimmingDecoder } from '../../src/wire/sse-decoder.ts';
 import type { SetName } from '../fake-upstream/recordings.ts';
 import {
   CONTEXT,

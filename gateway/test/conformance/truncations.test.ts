@@ -3,7 +3,7 @@
  * clean end and by the loss of the connection. Where the protocol's end did not come, the client is told so in-band.
  */
 import { describe, expect, test } from 'bun:test';
-import { chatCompletions } from '../../src/protocols/chat-completions/index.ts';
+import { chatCompletions } from '../../src/protocols/chat/index.ts';
 import { messages } from '../../src/protocols/messages/index.ts';
 import type { Recording } from '../fake-upstream/recording.ts';
 import { recordingSets } from '../fake-upstream/recordings.ts';

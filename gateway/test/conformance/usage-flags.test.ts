@@ -1,12 +1,12 @@
 /** Holds the judgement of upstream's numbers to recorded traffic: no answer of an honest host has output that is far from what came. */
 import { describe, expect, test } from 'bun:test';
-import { flagUsage } from '../../src/gateway/flag-usage.ts';
-import { LearntRatio } from '../../src/gateway/learnt-ratio.ts';
-import { readAnswerBody } from '../../src/gateway/read-answer-body.ts';
-import { routedCall } from '../../src/gateway/testing/routed-call.ts';
+import { readAnswerBody } from '../../src/call/deliver/read-answer-body.ts';
+import { LearntRatio } from '../../src/call/money/token-ratio.ts';
+import { flagUsage } from '../../src/call/money/usage-checks.ts';
+import { routedCall } from '../../src/call/testing/routed-call.ts';
+import { startSseDecoder } from '../../src/framing/sse-decoder.ts';
 import type { AnswerFacts } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
-import { startSseDecoder } from '../../src/wire/sse-decoder.ts';
 import type { SetName } from '../fake-upstream/recordings.ts';
 import { exchangeSets, type RecordedExchange } from './translation-rig.ts';
 import { object } from './wire-text.ts';

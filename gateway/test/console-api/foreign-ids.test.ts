@@ -3,7 +3,7 @@
  * of another in the same account: there is no such thing for him.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { control, createKey } from '../http-contract/make-key.ts';

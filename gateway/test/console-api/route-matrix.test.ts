@@ -1,6 +1,6 @@
 /** Every route of the console API × everybody who may ask, over HTTP: let in or refused exactly as the tables say. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../../src/console-api/contract/contract.ts';
 import { ROLES } from '../../src/people/roles.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';

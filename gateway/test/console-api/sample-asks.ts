@@ -1,6 +1,6 @@
 /** Owns how each route of the console API is asked where a test wants to be let in: the names of its path, its query. */
-import type { ConsoleRoute } from '../../src/console-api/contract.ts';
-import { rowOf } from '../../src/console-api/contract.ts';
+import type { ConsoleRoute } from '../../src/console-api/contract/contract.ts';
+import { rowOf } from '../../src/console-api/contract/contract.ts';
 
 /** What the braces of paths stand for. */
 export type Names = Readonly<Record<string, string>>;

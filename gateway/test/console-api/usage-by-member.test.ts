@@ -1,6 +1,6 @@
 /** Usage by member through the console API: whose key a call was made with, by name, in a list, a file and a filter. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Reply } from '../../src/console-api/contract.ts';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';
 import { createKey } from '../http-contract/make-key.ts';

@@ -1,6 +1,6 @@
 /** Checks prices set in the console: they bind from their moment on, the file goes before them, and the ledger still proves. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Reply } from '../../src/console-api/contract.ts';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';
 import { control, createKey } from '../http-contract/make-key.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Reply } from '../../src/console-api/contract.ts';
+import type { Reply } from '../../src/console-api/contract/contract.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type RunningGateway, startGateway } from '../harness/start-gateway.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Failpoint } from '../../src/store/sql/failpoints.ts';
+import type { Failpoint } from '../../src/store/sqlite/failpoints.ts';
 
 const MAIN = join(import.meta.dir, '../../src/main.ts');
 const PRELOAD = new URL('./arm-failpoint.ts', import.meta.url);

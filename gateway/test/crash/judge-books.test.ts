@@ -1,8 +1,8 @@
 /** Shows that the verdict of the crash loop sees each thing that it is there to see, and nothing where all is well. */
 import { describe, expect, test } from 'bun:test';
-import type { AccountBalance } from '../../src/store/ledger-port.ts';
-import type { CallRecord } from '../../src/store/ports.ts';
-import { sampleRecord } from '../../src/store/sql/testing/sample-record.ts';
+import type { AccountBalance } from '../../src/store/ports/ledger.ts';
+import type { CallRecord } from '../../src/store/ports/records.ts';
+import { sampleRecord } from '../../src/store/sqlite/testing/sample-record.ts';
 import type { GroundTruth, Sent } from './ground-truth.ts';
 import { judgeBooks } from './judge-books.ts';
 import type { Books } from './read-books.ts';

@@ -1,6 +1,6 @@
 /** Owns the verdict of the crash loop: the gateway's books against the ground truth. Reads nothing and runs nothing. */
-import type { AccountBalance } from '../../src/store/ledger-port.ts';
-import type { CallRecord } from '../../src/store/ports.ts';
+import type { AccountBalance } from '../../src/store/ports/ledger.ts';
+import type { CallRecord } from '../../src/store/ports/records.ts';
 import type { GroundTruth, Sent } from './ground-truth.ts';
 import type { Books } from './read-books.ts';
 import { DEAREST_ANSWER, PAYERS, type Payer } from './roles.ts';

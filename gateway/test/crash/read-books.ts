@@ -1,9 +1,9 @@
 /** Owns what the gateway's own books say of a data folder: records, balances, and whether the ledger proves itself. */
-import { prove } from '../../src/cli/verify.ts';
-import type { AccountBalance } from '../../src/store/ledger-port.ts';
-import type { CallRecord } from '../../src/store/ports.ts';
-import { databasePath } from '../../src/store/sql/connection.ts';
-import { openReading } from '../../src/store/sql/open-reading.ts';
+import { prove } from '../../src/cli/commands/verify.ts';
+import type { AccountBalance } from '../../src/store/ports/ledger.ts';
+import type { CallRecord } from '../../src/store/ports/records.ts';
+import { databasePath } from '../../src/store/sqlite/database/connection.ts';
+import { openReading } from '../../src/store/sqlite/open-reading.ts';
 
 export interface Books {
   readonly records: readonly CallRecord[];

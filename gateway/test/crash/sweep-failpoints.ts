@@ -1,13 +1,13 @@
 /** Owns the sweep over the writer's failpoints in a whole gateway: dead at each of them under load, and again inside recovery. */
-import { FAILPOINTS, type Failpoint } from '../../src/store/sql/failpoints.ts';
+import { FAILPOINTS, type Failpoint } from '../../src/store/sqlite/failpoints.ts';
 import type { FakeUpstream } from '../fake-upstream/start-fake-upstream.ts';
 import { refuseProblems, type Tally, withFolder } from './crash-loop.ts';
 import { playRound, type RoundPlan } from './play-round.ts';
 import { startChances } from './start-chances.ts';
 
 /**
- * What happens to the spool only while a disk is full: store/sql/ledger-crash.test.ts and fault/disk-full.test.ts see to it.
- * What rolls usage up stays half a minute behind the calls: store/sql/usage/fold-usage.test.ts dies at its moments.
+ * What happens to the spool only while a disk is full: store/sqlite/ledger-crash.test.ts and fault/disk-full.test.ts see to it.
+ * What rolls usage up stays half a minute behind the calls: store/sqlite/rollup/fold-usage.test.ts dies at its moments.
  */
 export const AT_WORK: readonly Failpoint[] = FAILPOINTS.filter((point) => !/recovery|spool|fold/.test(point));
 /** Recovery ends calls as settlements do, so it passes their moments too. */

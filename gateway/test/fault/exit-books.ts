@@ -1,6 +1,6 @@
 /** Owns looking at the books of a gateway in its database, beside it: records, entries, holds, balances. Judges nothing. */
 import { Database } from 'bun:sqlite';
-import { databasePath } from '../../src/store/sql/connection.ts';
+import { databasePath } from '../../src/store/sqlite/database/connection.ts';
 
 export interface RecordLine {
   readonly request_id: string;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { register as registerCalls } from '../../src/cli/calls.ts';
+import { register as registerCalls } from '../../src/cli/commands/requests.ts';
 import type { Reason } from '../../src/errors/reason.ts';
-import type { AttemptRecord } from '../../src/store/ports.ts';
+import type { AttemptRecord } from '../../src/store/ports/records.ts';
 
 const MAIN = join(import.meta.dir, '../../src/main.ts');
 const KEY = /tg_[0-9A-Za-z]{49}/;

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tenancyOf } from '../../src/console-api/actor.ts';
-import { createContentOf, type ShownContent } from '../../src/console-api/call-content.ts';
+import { tenancyOf } from '../../src/console-api/kernel/actor.ts';
+import { createContentOf, type ShownContent } from '../../src/console-api/logs/call-content.ts';
 import type { Role } from '../../src/people/roles.ts';
-import type { ContentStore } from '../../src/store/content-port.ts';
-import { contentPath, createContentStore } from '../../src/store/sql/content/content-store.ts';
-import { loadMasterKey } from '../../src/store/sql/master-key.ts';
+import type { ContentStore } from '../../src/store/ports/content.ts';
+import { contentPath, createContentStore } from '../../src/store/sqlite/content/content-store.ts';
+import { loadMasterKey } from '../../src/store/sqlite/database/master-key.ts';
 import { eventually } from '../harness/eventually.ts';
 import { pointAt } from '../harness/point-at.ts';
 import { type Pair, startPair } from '../harness/start-pair.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { resolve } from 'node:path';
 
-const APP = resolve(import.meta.dir, '../../src/app.ts');
+const APP = resolve(import.meta.dir, '../../src/app/app.ts');
 const LATE = ['better-auth', '@better-auth', '@simplewebauthn'];
 
 test('a server that has started has not loaded the libraries behind sign-in', async () => {

@@ -1,5 +1,5 @@
 /** Owns what stands behind the launcher in its tests: a server that does what its first argument says and reports on standard output. */
-import { watchLauncher } from '../../src/cli/serve.ts';
+import { watchLauncher } from '../../src/cli/commands/serve.ts';
 import { openFilesMax } from '../../src/lib/open-files.ts';
 
 const [mode, ...rest] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** Owns the difference that an act made: each member that changed, before and after, as text. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type AuditEntry = Reply<'GET /accounts/{account}/audit'>['entries'][number];
 

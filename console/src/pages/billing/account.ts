@@ -1,5 +1,5 @@
 /** Owns what the billing page knows of accounts and entries beside what the API says: words, amounts as they are typed, ids. */
-import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type Account = Reply<'GET /accounts/{account}/billing'>['account'];
 export type Entry = Reply<'GET /accounts/{account}/billing'>['entries'][number];

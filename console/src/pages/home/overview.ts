@@ -1,5 +1,5 @@
 /** Owns the numbers of the home page: which are shown, how they changed, and their course over time. Draws nothing. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { approximateUsd, shortUsd } from '../../lib/money.ts';
 import { duration, shortNumber } from '../../lib/numbers.ts';
 

@@ -1,7 +1,7 @@
 /** Owns the page of an invitation's link: what it invites to, and accepting it as somebody new or as who one is. */
 
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { keepSession, leaveSession, type Session, useSession } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';

@@ -1,5 +1,5 @@
 /** Owns a key as a person fills it in, and what is sent for it. The rules are the gateway's; here are those of typing. */
-import type { Body } from '../../../../gateway/src/console-api/contract.ts';
+import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { instantOf, wallTime } from '../../lib/zone.ts';
 import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';

@@ -1,5 +1,5 @@
 /** Owns what the pages about keys know of a key beside what the API says: words, rights, and which replies an act changes. */
-import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { ConsoleRoute, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 import type { Tone } from '../../ui/badge.tsx';
 

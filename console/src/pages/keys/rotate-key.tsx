@@ -1,6 +1,6 @@
 /** Owns asking how long the old secret shall work on, and giving the key its new one. */
 import { useState } from 'react';
-import type { Body } from '../../../../gateway/src/console-api/contract.ts';
+import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 /** Owns the sheet in which the caps of one subject are set, or those of a new end user or model. */
 import { useId, useState } from 'react';
-import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract.ts';
+import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { CapsFields } from '../../policy/caps-fields.tsx';

@@ -1,5 +1,5 @@
 /** Owns the tree of an account's rules as rows: account, its workspaces, their keys. End users and models stand beside it. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { CurrentAccount } from '../../lib/session.ts';
 
 export type LimitNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];

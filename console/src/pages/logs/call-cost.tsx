@@ -1,5 +1,5 @@
 /** Owns what a call cost: tokens and requests by price, what was held against what was settled, and the ledger's entries. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { exactUsd } from '../../lib/money.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { exactPicoUsd, usdPerMillion, usdPerThousand } from '../../lib/pico.ts';

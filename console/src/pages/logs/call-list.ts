@@ -2,7 +2,7 @@
  * Owns the list of calls on the logs page: older ones under it, newer ones above it, each call once. What came while the list
  * must not move waits. Asks nothing.
  */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type LogsReply = Reply<'GET /accounts/{account}/logs'>;
 export type CallView = LogsReply['calls'][number];

@@ -1,5 +1,5 @@
 /** Owns what the address of the logs page asks for. */
-import type { Query } from '../../../../gateway/src/console-api/contract.ts';
+import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { TimeRange } from '../../filters/time-range.ts';
 import { readWithout, withoutQuery } from '../../filters/without.ts';
 

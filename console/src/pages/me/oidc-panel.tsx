@@ -1,7 +1,7 @@
 /** Shows the services that sign the user in, and links and unlinks them. */
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, ask } from '../../lib/api.ts';
 import { useAct } from '../../lib/queries.ts';
 import { useSearch } from '../../route/route.ts';

@@ -1,7 +1,7 @@
 /** Owns the passkeys of the own account: those there are, one more, one less, another name. */
 import { useMutation } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { ApiError, ask } from '../../lib/api.ts';
 import { queryClient, useAct } from '../../lib/queries.ts';
 import { canUsePasskeys, makePasskey } from '../../lib/web-authn.ts';

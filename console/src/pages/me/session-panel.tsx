@@ -1,5 +1,5 @@
 /** Owns where one is signed in, and ending it elsewhere. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct } from '../../lib/queries.ts';
 import { When } from '../../ui/amounts.tsx';
 import { Badge } from '../../ui/badge.tsx';

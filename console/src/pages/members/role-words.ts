@@ -1,5 +1,5 @@
 /** Owns what each role may do, in words, and which roles somebody may give. The table itself is the gateway's. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import type { Permission } from '../../lib/session.ts';
 
 export type Member = Reply<'GET /accounts/{account}/members'>['members'][number];

@@ -1,5 +1,5 @@
 /** Owns how a model's facts and prices are said in a table. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { counted, wholeNumber } from '../../lib/numbers.ts';
 
 export type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];

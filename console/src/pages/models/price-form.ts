@@ -1,5 +1,5 @@
 /** Owns what is typed into the price dialog, and the body that it makes. Prices stay text: no float touches them. */
-import type { Body } from '../../../../gateway/src/console-api/contract.ts';
+import type { Body } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { wholeNumber } from '../../lib/numbers.ts';
 import { parsePrice } from '../../lib/pico.ts';
 import { toolWords } from '../../lib/tool-words.ts';

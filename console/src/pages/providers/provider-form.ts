@@ -1,5 +1,5 @@
 /** Owns what is typed about a provider: the lines of its models, and what is wrong with them. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 export type ProvidersReply = Reply<'GET /accounts/{account}/providers'>;
 export type ProviderView = ProvidersReply['providers'][number];

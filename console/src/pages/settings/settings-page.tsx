@@ -1,6 +1,6 @@
 /** Owns the page of settings: the account's name and time zone, what is kept for how long, and how the installation is set up. */
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useAct, useReply } from '../../lib/queries.ts';
 import { useAccount } from '../../lib/session.ts';
 import { Link } from '../../route/link.tsx';

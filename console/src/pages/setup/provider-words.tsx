@@ -1,5 +1,5 @@
 /** Owns the sentence about what answers the first call: the providers that were found, or the built-in one. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 
 type SetupLink = Reply<'GET /setup/{token}'>;
 

@@ -2,7 +2,7 @@
 
 import { CircleAlert, CircleCheck, CircleX, Search } from 'lucide-react';
 import { useState } from 'react';
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { useReply } from '../../lib/queries.ts';
 import { useFilters } from '../../lib/search.ts';
 import { Link } from '../../route/link.tsx';

@@ -1,5 +1,5 @@
 /** Owns what the usage page can show: each metric's amount in a sum over calls, and its words. */
-import type { Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { approximateUsd, exactUsd, shortUsd } from '../../lib/money.ts';
 import { duration, shortNumber, wholeNumber } from '../../lib/numbers.ts';
 

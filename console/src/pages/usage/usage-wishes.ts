@@ -1,5 +1,5 @@
 /** Owns what the address of the usage page asks for, read with its defaults, and the request that it makes. */
-import type { Query } from '../../../../gateway/src/console-api/contract.ts';
+import type { Query } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { readRange, type TimeRange } from '../../filters/time-range.ts';
 import { filterChange, withoutQuery } from '../../filters/without.ts';
 import { METRIC_NAMES, type MetricName, type Percentile, type UsageGroup, type UsageReply } from './metrics.ts';

@@ -1,6 +1,6 @@
 /** Owns the sheet in which a workspace is made or its policy is changed. */
 import { useId, useState } from 'react';
-import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract.ts';
+import type { ConsoleRoute } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { changesOf, isEmpty } from '../../lib/changes-of.ts';
 import { useAct } from '../../lib/queries.ts';
 import { CAPS_MEMBERS, changedCaps } from '../../policy/caps-draft.ts';

@@ -1,5 +1,5 @@
 /** Owns what the page of workspaces knows of one beside what the API says: its draft, and what a policy of bodies means. */
-import type { Body, Reply } from '../../../../gateway/src/console-api/contract.ts';
+import type { Body, Reply } from '../../../../gateway/src/console-api/contract/contract.ts';
 import { type CapsDraft, draftCaps, readCaps } from '../../policy/caps-draft.ts';
 import { draftModels, type ModelsDraft, readModels } from '../../policy/model-patterns.ts';
 import type { Read } from '../../policy/read.ts';

@@ -1,19 +1,19 @@
 /** Owns running a command line in this process for tests, and telling what it said and how it ended. */
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import * as accounts from '../accounts.ts';
-import * as backup from '../backup.ts';
-import * as calls from '../calls.ts';
-import { type CliEnvironment, CliFailure } from '../cli-environment.ts';
-import * as keys from '../keys.ts';
-import * as limits from '../limits.ts';
-import * as members from '../members.ts';
-import * as replaceMasterKey from '../replace-master-key.ts';
-import * as resetPassword from '../reset-password.ts';
-import * as setupLink from '../setup-link.ts';
-import * as topup from '../topup.ts';
-import * as verify from '../verify.ts';
-import * as workspaces from '../workspaces.ts';
+import * as accounts from '../commands/accounts.ts';
+import * as backup from '../commands/backup.ts';
+import * as keys from '../commands/keys.ts';
+import * as limits from '../commands/limits.ts';
+import * as setupLink from '../commands/links.ts';
+import * as members from '../commands/members.ts';
+import * as topup from '../commands/money.ts';
+import * as replaceMasterKey from '../commands/replace-master-key.ts';
+import * as calls from '../commands/requests.ts';
+import * as resetPassword from '../commands/reset-password.ts';
+import * as verify from '../commands/verify.ts';
+import * as workspaces from '../commands/workspaces.ts';
+import { type CliEnvironment, CliFailure } from '../environment.ts';
 
 export interface Outcome {
   readonly exitCode: number;

@@ -7,20 +7,20 @@ import { createControl } from '../../control/control.ts';
 import { type KeyDirectory, loadKeyDirectory } from '../../identity/key-directory.ts';
 
 import { createLinkMakers } from '../../people/link-makers.ts';
+import { createSetUp, type SetUp } from '../../people/members/set-up.ts';
+import { createVerifyEmail } from '../../people/members/verify-email.ts';
 import type { PeopleNote } from '../../people/people-failure.ts';
 import { makersOf, membershipOf } from '../../people/roles.ts';
-import { createSetUp, type SetUp } from '../../people/set-up.ts';
-import { createVerifyEmail } from '../../people/verify-email.ts';
-import { loadMasterKey } from '../../store/sql/master-key.ts';
-import { openStore, type Store } from '../../store/sql/open-store.ts';
+import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
+import { openStore, type Store } from '../../store/sqlite/open-store.ts';
 import { createLog } from '../../telemetry/log.ts';
-import { createConsoleApi } from '../console-api.ts';
-import { createIdentify } from '../identify.ts';
-import { invitationHandlers, resetHandlers } from '../invitations.ts';
-import { meHandlers, passkeyHandlers } from '../me.ts';
-import { memberHandlers } from '../members.ts';
-import { setUpHandlers } from '../set-up.ts';
-import { sessionHandlers, signInHandlers } from '../sign-in.ts';
+import { createConsoleApi } from '../kernel/console-api.ts';
+import { createIdentify } from '../kernel/identify.ts';
+import { invitationHandlers, resetHandlers } from '../people/invitations.ts';
+import { meHandlers, passkeyHandlers } from '../people/me.ts';
+import { memberHandlers } from '../people/members.ts';
+import { setUpHandlers } from '../people/set-up.ts';
+import { sessionHandlers, signInHandlers } from '../people/sign-in.ts';
 
 import { withRest } from './rest-of-routes.ts';
 

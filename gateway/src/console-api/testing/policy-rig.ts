@@ -3,23 +3,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMoney } from '../../app/open-money.ts';
 import { openPolicy } from '../../app/open-policy.ts';
+import type { Gate } from '../../call/deps.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { listServedModels } from '../../config/served-models.ts';
 import { FROM_COMMAND_LINE } from '../../control/command.ts';
 import { createControl } from '../../control/control.ts';
-import type { Gate } from '../../gateway/gate.ts';
 import { type KeyDirectory, loadKeyDirectory, putMaker } from '../../identity/key-directory.ts';
 
 import type { Role } from '../../people/roles.ts';
 import { buildRouteTable } from '../../routing/route.ts';
-import type { CallRecord } from '../../store/ports.ts';
-import { loadMasterKey } from '../../store/sql/master-key.ts';
-import { openStore, type Store } from '../../store/sql/open-store.ts';
-import { sampleRecord } from '../../store/sql/testing/sample-record.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+import { loadMasterKey } from '../../store/sqlite/database/master-key.ts';
+import { openStore, type Store } from '../../store/sqlite/open-store.ts';
+import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
 import { createLog } from '../../telemetry/log.ts';
-import type { Actor } from '../actor.ts';
-import { createConsoleApi } from '../console-api.ts';
-import { policyHandlers } from '../policy-handlers.ts';
+import type { Actor } from '../kernel/actor.ts';
+import { createConsoleApi } from '../kernel/console-api.ts';
+import { policyHandlers } from '../policy/policy-handlers.ts';
 import { withRest } from './rest-of-routes.ts';
 
 /** A reply is what its route says; a test names the members that it looks at. */

@@ -1,6 +1,6 @@
 /** Owns the routes that a test does not serve: asking one of them is a fault of the test. */
-import { CONSOLE_ROUTES, type ConsoleRoute } from '../contract.ts';
-import type { Handlers } from '../handlers.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute } from '../contract/contract.ts';
+import type { Handlers } from '../kernel/handlers.ts';
 
 /** A handler for every route: those given, and one that throws for each of the rest. */
 export function withRest(served: Partial<Handlers>): Handlers {

@@ -1,6 +1,6 @@
 /** Owns an authenticator made of software, as a browser speaks for it: ES256, one passkey, and every lie that a test wants told. */
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { Body, Reply } from '../contract.ts';
+import type { Body, Reply } from '../contract/contract.ts';
 
 /** What is said instead of what is so. */
 export interface Lies {

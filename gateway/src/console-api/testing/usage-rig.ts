@@ -1,15 +1,15 @@
 /** Owns a store with calls of two accounts, and the console API over it as one actor or another sees it. For tests. */
 
-import { createProviderHealth } from '../../gateway/provider-health.ts';
-import type { CallRecord } from '../../store/ports.ts';
-import { openStore } from '../../store/sql/open-store.ts';
-import { randomCall, seededRandom } from '../../store/sql/testing/random-calls.ts';
-import type { Actor, Grant } from '../actor.ts';
-import { createConsoleApi } from '../console-api.ts';
-import { homeHandlers } from '../home.ts';
-import { logHandlers } from '../logs.ts';
-import { usageHandlers } from '../usage.ts';
-import type { UsageParts } from '../usage-parts.ts';
+import { createProviderHealth } from '../../call/attempt/provider-health.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+import { openStore } from '../../store/sqlite/open-store.ts';
+import { randomCall, seededRandom } from '../../store/sqlite/testing/random-calls.ts';
+import type { Actor, Grant } from '../kernel/actor.ts';
+import { createConsoleApi } from '../kernel/console-api.ts';
+import { logHandlers } from '../logs/logs.ts';
+import { homeHandlers } from '../usage/home.ts';
+import { usageHandlers } from '../usage/usage.ts';
+import type { UsageParts } from '../usage/usage-parts.ts';
 import { withRest } from './rest-of-routes.ts';
 
 const NO_CONTENT = { content: 'none', conversation: null, raw: null } as const;

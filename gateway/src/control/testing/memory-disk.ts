@@ -1,8 +1,8 @@
 /** Owns a disk in memory for tests of commands: policy and money, each write a turn of the event loop, failing when told to. */
-import type { NewAuditEntry } from '../../store/audit-port.ts';
-import type { AccountBalance, Ledger, Movement } from '../../store/ledger-port.ts';
-import type { LimitRule, PolicyBook, PolicyChange, StoredAccount } from '../../store/policy-port.ts';
-import type { StoredKey, StoredWorkspace } from '../../store/ports.ts';
+import type { NewAuditEntry } from '../../store/ports/audit.ts';
+import type { AccountBalance, Ledger, Movement } from '../../store/ports/ledger.ts';
+import type { LimitRule, PolicyBook, PolicyChange, StoredAccount } from '../../store/ports/policy.ts';
+import type { StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
 
 export interface MemoryDisk {
   /** While it is, nothing can be written. */

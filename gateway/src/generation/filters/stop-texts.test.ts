@@ -1,4 +1,4 @@
-/** Tests of stop-texts.ts and text-matcher.ts: the answer ends before the first stop text, wherever its deltas end. */
+/** Tests of stop-texts.ts and stop-texts.ts: the answer ends before the first stop text, wherever its deltas end. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../event.ts';

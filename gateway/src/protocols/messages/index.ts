@@ -2,18 +2,18 @@
 
 import type { Codec } from '../codec.ts';
 import type { Protocol } from '../protocol.ts';
-import { checkRequest } from './check-request.ts';
-import { startFold } from './fold-stream.ts';
-import { MessagesStreamObserver } from './observe-stream.ts';
-import { parseAnswer, readError } from './parse-answer.ts';
-import { parseRequest } from './parse-request.ts';
-import { startStreamParser } from './parse-stream.ts';
-import { readAnswer } from './read-answer.ts';
-import { renderAnswer } from './render-answer.ts';
-import { renderRequest } from './render-request.ts';
-import { startStreamRenderer } from './render-stream.ts';
-import { streamOfAnswer } from './stream-of-answer.ts';
-import { KEEP_ALIVE, renderError, renderStreamError } from './vocabulary.ts';
+import { checkRequest } from './client/check-request.ts';
+import { parseRequest } from './client/parse-request.ts';
+import { renderAnswer } from './client/render-answer.ts';
+import { KEEP_ALIVE, renderError, renderStreamError } from './client/render-error.ts';
+import { startStreamRenderer } from './client/render-stream.ts';
+import { startFold } from './stream/fold-stream.ts';
+import { MessagesStreamObserver } from './stream/observe-stream.ts';
+import { readAnswer } from './stream/read-answer.ts';
+import { streamOfAnswer } from './stream/stream-of-answer.ts';
+import { parseAnswer, readError } from './upstream/parse-answer.ts';
+import { startStreamParser } from './upstream/parse-stream.ts';
+import { renderRequest } from './upstream/render-request.ts';
 
 const codec: Codec = {
   parseRequest,

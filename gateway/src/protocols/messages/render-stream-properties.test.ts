@@ -3,12 +3,12 @@ import { expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import fc from 'fast-check';
 import { foldGeneration } from '../../generation/generation.ts';
-import { parseAnswer } from './parse-answer.ts';
-import { endsInHalf } from './parse-answer-block.ts';
-import { renderAnswer } from './render-answer.ts';
+import { renderAnswer } from './client/render-answer.ts';
 import { CONTEXT, foldedStream, rendered } from './testing/answer-events.ts';
 import { anyAnswer } from './testing/any-answer.ts';
 import { judgeStream } from './testing/stream-judge.ts';
+import { parseAnswer } from './upstream/parse-answer.ts';
+import { endsInHalf } from './upstream/parse-answer-block.ts';
 
 test('whatever is open at once, every beginning of the stream keeps I1–I12 and the whole keeps them too', () => {
   fc.assert(

@@ -1,11 +1,11 @@
 /** Owns making what request checks and observers take from plain texts, for the tests beside them. */
 import { resolveLimits } from '../../config/resolve-limits.ts';
 import { CallFailure } from '../../errors/call-failure.ts';
+import { startSseDecoder } from '../../framing/sse-decoder.ts';
+import type { SseRecord } from '../../framing/sse-record.ts';
 import type { JsonOutline } from '../../wire/json-node.ts';
 import { scanJson } from '../../wire/json-scan.ts';
-import { startSseDecoder } from '../../wire/sse-decoder.ts';
-import type { SseRecord } from '../../wire/sse-record.ts';
-import type { CheckContext, RequestCheck } from '../request-facts.ts';
+import type { CheckContext, RequestCheck } from '../request/request-facts.ts';
 
 export const CONTEXT: CheckContext = { limits: resolveLimits({}), version: '2023-06-01', countOnly: false };
 

@@ -3,7 +3,7 @@
  * shape, less what was named as dropped. Turns and parts are in the files beside it. Wire reference C.1, C.2 and C.5.
  */
 import type { GenerationRequest, ReasoningWish, Tool, ToolChoice } from '../../../src/generation/request.ts';
-import { fitSchema } from '../../../src/protocols/messages/fit-schema.ts';
+import { fitSchema } from '../../../src/protocols/messages/upstream/fit-schema.ts';
 import type { ProtocolName } from '../../../src/protocols/protocol.ts';
 import { carriedMark, type Way } from './carried-parts.ts';
 import { carriedTurns } from './carried-turns.ts';

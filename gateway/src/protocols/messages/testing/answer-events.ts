@@ -3,8 +3,8 @@ import type { GenerationEvent } from '../../../generation/event.ts';
 import { foldGeneration, type Generation } from '../../../generation/generation.ts';
 import type { AnswerContext, StreamParser } from '../../codec.ts';
 import { recordsOf } from '../../testing/outline-of.ts';
-import { startStreamParser } from '../parse-stream.ts';
-import { startStreamRenderer } from '../render-stream.ts';
+import { startStreamRenderer } from '../client/render-stream.ts';
+import { startStreamParser } from '../upstream/parse-stream.ts';
 
 export const CONTEXT: AnswerContext = {
   id: 'a1',

@@ -4,10 +4,10 @@ import { textPart } from '../../../generation/part.ts';
 import type { GenerationRequest } from '../../../generation/request.ts';
 import { scanJson } from '../../../wire/json-scan.ts';
 import { TRANSLATION_OUTLINE_DEPTH } from '../../codec.ts';
-import { startNotes } from '../../translation-notes.ts';
+import { startNotes } from '../../request/translation-notes.ts';
 import type { MessagesTraits, UpstreamTraits } from '../../upstream-traits.ts';
-import { parseRequest } from '../parse-request.ts';
-import { renderRequest } from '../render-request.ts';
+import { parseRequest } from '../client/parse-request.ts';
+import { renderRequest } from '../upstream/render-request.ts';
 
 const CHAT_TRAITS: UpstreamTraits['chat'] = {
   outputLimitMember: 'max_tokens',

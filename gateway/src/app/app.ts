@@ -1,0 +1,296 @@
+/** Owns the composition: the only place that joins store, identity, configuration, the line of a call and the servers. */
+
+import manifest from '../../package.json' with { type: 'json' };
+import { type BodyBounds, createCapacity } from '../admission/capacity.ts';
+import { boundsOfDescriptors } from '../admission/descriptor-bounds.ts';
+import { createProviderHealth } from '../call/attempt/provider-health.ts';
+import type { Gate } from '../call/deps.ts';
+import { createIdempotency } from '../call/idempotency/idempotency.ts';
+import { startSweeping } from '../call/idempotency/idempotency-sweep.ts';
+import { createReasoningMark, KeptReasoning } from '../call/plan/kept-reasoning.ts';
+import { RefusedMembers } from '../call/plan/refused-members.ts';
+import { findModel } from '../catalog/catalog.ts';
+import type { Config } from '../config/config.ts';
+import { detectOllama, withOllama } from '../config/discover-providers.ts';
+import type { Limits } from '../config/limits.ts';
+import { longestCallMs } from '../config/resolve-limits.ts';
+import type { ListedModels } from '../config/served-models.ts';
+import { createContentOf } from '../console-api/logs/call-content.ts';
+import { FROM_COMMAND_LINE } from '../control/command.ts';
+import { createControl } from '../control/control.ts';
+import { serveControl } from '../control/control-server.ts';
+import { startKeepingKeyUses } from '../identity/keep-key-uses.ts';
+import { loadKeyDirectory } from '../identity/key-directory.ts';
+import { openFilesMax } from '../lib/open-files.ts';
+import { Roster } from '../lib/roster.ts';
+import { createLinkMakers } from '../people/link-makers.ts';
+import { createSetUp } from '../people/members/set-up.ts';
+import { createVerifyEmail } from '../people/members/verify-email.ts';
+import { makersOf, membershipOf } from '../people/roles.ts';
+import { type RouteTable, suggestModel } from '../routing/route.ts';
+import type { DescribeModel } from '../server/models-endpoint.ts';
+import { type HttpServer, startHttpServer } from '../server/server.ts';
+import { startShedding } from '../server/shed-connections.ts';
+import { acquireDataLock, prepareDataFolder } from '../store/sqlite/database/data-folder.ts';
+import { loadMasterKey } from '../store/sqlite/database/master-key.ts';
+import { openStore } from '../store/sqlite/open-store.ts';
+import { createCallLog, type Log } from '../telemetry/log.ts';
+import { closeIdle } from '../upstream/connection.ts';
+import { openConsole } from './open-console.ts';
+import { openContent } from './open-content.ts';
+import { openModels } from './open-models.ts';
+import { openMoney } from './open-money.ts';
+import { entryOfModelNote, entryOfNote, openPeople } from './open-people.ts';
+import { openPolicy } from './open-policy.ts';
+
+/** A running gateway. */
+export interface App {
+  readonly gate: Gate;
+  readonly server: HttpServer;
+  /** Sentences for the operator, each with what to do. */
+  readonly notices: readonly string[];
+  /** The key made at the first start of a data folder; null at every later one. */
+  readonly firstKey: string | null;
+  /** The console's one-time set-up link, made with the first key. */
+  readonly setUpLink: string | null;
+  /** The public name of a model to try first; null: none is served over the protocol. */
+  suggestModel(protocol: 'chat' | 'messages'): string | null;
+  /** Takes a new configuration over; running calls keep theirs. Throws where it cannot be built; then nothing changed. */
+  reconfigure(config: Config): Promise<void>;
+  /** Closes what is behind the server, after it stopped: the control socket, the store, the lock. */
+  close(): Promise<void>;
+}
+
+/** Starts everything. Throws an Error in words for the operator. */
+export async function startApp(given: Config, log: Log): Promise<App> {
+  const { dataDir } = given;
+  const startedAtMs = Date.now();
+  const folder = prepareDataFolder(dataDir);
+  const lock = acquireDataLock(dataDir);
+  if (lock === 'held') {
+    throw new Error(
+      `another Tollgate runs on the data folder ${dataDir}. Stop it, or name another folder with TOLLGATE_DATA_DIR`,
+    );
+  }
+  /** What closes what was opened, the last first: at the end, and where the start fails half-way. */
+  const closers: Array<() => unknown> = [() => lock.release()];
+  const closeAll = async () => {
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+  };
+  try {
+    const { config, listed } = await addOllama(given);
+    const masterKey = loadMasterKey(dataDir);
+    const store = await openStore({
+      dataDir,
+      bindMasterKey: masterKey.bind,
+      onWritableChange: (failure) =>
+        failure === null
+          ? log.warn('call records can be written again')
+          : log.error({ cause: failure.message }, 'call records cannot be written: calls are answered 503'),
+      onSpoolProblem: (problem) => log.error({ problem }, 'not all that calls asked for could be kept in the spool'),
+      onSpoolDrained: (calls) => log.warn({ calls }, 'the ends of calls came from the spool into the ledger'),
+      onFoldingFault: (cause) =>
+        log.warn(
+          { cause: String(cause) },
+          'calls cannot be summed up for the console; it reads them one by one meanwhile',
+        ),
+    });
+    const { settled: drained } = store.drained;
+    if (drained > 0)
+      log.warn({ calls: drained }, 'the ends of calls came from the spool of the last start into the ledger');
+    closers.push(() => store.close());
+    closers.push(
+      startSweeping(store.idempotency, (cause) =>
+        log.warn({ cause: String(cause) }, 'old answers of idempotency keys could not be taken away'),
+      ),
+    );
+    const memberships = (await store.people.find('membership', { where: [] })).map(membershipOf);
+    const directory = await loadKeyDirectory(store.policies, masterKey.key, makersOf(memberships));
+    const uses = startKeepingKeyUses(directory, store.keyUses, (cause) =>
+      log.warn({ cause: String(cause) }, 'when keys were last used could not be kept or read'),
+    );
+    closers.push(() => uses.stop());
+    let callMsMax = longestCallMs(config);
+    const money = await openMoney({
+      store,
+      directory,
+      log,
+      callMsMax: () => callMsMax,
+      namesOfModel: (model) => namesIn(gate.settings.routes, model),
+    });
+    closers.push(() => money.close());
+    const setUp = createSetUp(store.people, Date.now);
+    const content = openContent(dataDir, masterKey.key, () => limits().contentBytesMax, log);
+    closers.push(() => content.close());
+    const control = createControl({
+      policies: store.policies,
+      ledger: store.ledger,
+      directory,
+      limits: money.desk.rules,
+      credit: money.credit,
+      bindAccount: money.bindAccount,
+      links: {
+        ...createLinkMakers(store.people, Date.now),
+        served: () => ({ console: gate.settings.config.server.console, baseUrl: baseUrl() }),
+      },
+      users: { verifyEmail: createVerifyEmail(store.people) },
+      modelNames: () => ({ names: [...gate.settings.routes.keys()], place: 'on this server' }),
+      nowMs: Date.now,
+    });
+    const limits = () => gate.settings.config.limits;
+    const filesMax = openFilesMax();
+    const descriptors = boundsOfDescriptors(filesMax);
+    const baseUrl = () => gate.settings.config.server.publicUrl ?? server.url;
+    const health = createProviderHealth();
+    const models = await openModels({
+      config,
+      listed,
+      book: store.providers,
+      masterKey: masterKey.key,
+      directory,
+      health,
+      log,
+      takeOver: (settings) => {
+        const { routes } = gate.settings;
+        gate.settings = settings;
+        money.bindModels((model) => namesIn(routes, model));
+      },
+      note: (note) => store.audit.append([entryOfModelNote(note, Date.now())]),
+    });
+    const gate: Gate = {
+      settings: models.settings,
+      directory,
+      recorder: store.recorder,
+      capacity: createCapacity(
+        () => Math.min(limits().openCallsMax, descriptors.callsMax),
+        () => boundsOfBodies(limits()),
+      ),
+      log: createCallLog(log),
+      waiting: new Roster(),
+      reasoningMark: createReasoningMark(masterKey.key),
+      keptReasoning: new KeptReasoning(),
+      refusedMembers: new RefusedMembers(),
+      idempotency: createIdempotency(masterKey.key, store.idempotency),
+      desk: money.desk,
+      health,
+      content: content.desk,
+      disorders: { received: { chat: 0, messages: 0 }, withheld: { chat: 0, messages: 0 } },
+      unknownCallers: 0,
+      ready: true,
+      draining: false,
+    };
+    const people = openPeople({
+      people: store.people,
+      setUp,
+      directory,
+      control,
+      masterKey: masterKey.key,
+      log,
+      note: (note) => store.audit.append([entryOfNote(note)]),
+      config: () => gate.settings.config,
+      suggestModel: () => suggestModel(gate.settings.routes, 'chat', Date.now()),
+      nowMs: Date.now,
+    });
+    const policy = openPolicy({ store, control, gate, nowMs: Date.now });
+    const console = openConsole({
+      log,
+      directory,
+      people,
+      policy,
+      usage: store.usage,
+      desk: money.desk,
+      models: models.desk,
+      contentOf: createContentOf(content.store, (request_id, cause) =>
+        log.error({ request_id, cause: String(cause) }, 'what was said in a call is kept and cannot be read'),
+      ),
+      bodyTimes: limits,
+      status: { gate: () => gate, calls: store.calls, version: manifest.version, startedAtMs },
+    });
+    money.readAhead();
+    content.startSweeping(directory, () => gate.settings.config);
+    // Where it is off nothing of it is built, and a reload that turns it on builds it for its first page.
+    if (config.server.console) console.prepare();
+    const server = startHttpServer(config.server.host, config.server.port, {
+      gate,
+      describe: describeModel,
+      readKeyStanding: money.readKeyStanding,
+      console,
+    });
+    closers.push(() => server.stop(true));
+    closers.push(
+      startShedding({
+        bounds: descriptors,
+        closeIdle() {
+          server.closeIdle();
+          closeIdle();
+        },
+        onShort: (in_use) =>
+          log.warn(
+            { in_use, limit: filesMax },
+            'file descriptors run short: idle connections are closed and slow requests ended; raise the limit (ulimit -n)',
+          ),
+      }),
+    );
+    const socket = serveControl(dataDir, control);
+    closers.push(() => socket.stop());
+    // Last, for a key is made once and shown once: a start that fails must not use it up.
+    const firstKey = directory.keys.size === 0 ? await makeFirstKey(control) : null;
+    const setUpNeed = gate.settings.config.server.console && !(await setUp.isClaimed());
+    const setUpLink = setUpNeed && firstKey !== null ? await setUp.makeLink() : null;
+    return {
+      gate,
+      server,
+      firstKey,
+      setUpLink: setUpLink === null ? null : `${baseUrl()}/app/setup?token=${setUpLink.token}`,
+      notices: [
+        ...folder.warnings,
+        ...masterKey.warnings,
+        ...(socket.notice === null ? [] : [socket.notice]),
+        ...config.notes,
+        ...(setUpNeed && firstKey === null ? [NOT_SET_UP] : []),
+        ...models.notices,
+      ],
+      suggestModel: (protocol) => suggestModel(gate.settings.routes, protocol, Date.now()),
+      async reconfigure(next) {
+        const found = await addOllama(next);
+        models.reconfigure(found.config, found.listed);
+        callMsMax = longestCallMs(found.config);
+      },
+      close: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** A key may always hold one body of the greatest size. */
+function boundsOfBodies({ bodyBytesInFlightMax, bodyBytesPerKeyMax, bodyBytesMax }: Limits): BodyBounds {
+  return { process: bodyBytesInFlightMax, key: Math.max(bodyBytesPerKeyMax, bodyBytesMax) };
+}
+
+const NOT_SET_UP = 'Nobody has set up the console yet. A one-time link to do so: bin/tollgate setup-link';
+const NOTHING_LISTED: ListedModels = new Map();
+
+/** An Ollama on this machine is served where nothing else was configured by a file. */
+async function addOllama(config: Config): Promise<{ config: Config; listed: ListedModels }> {
+  if (config.providersFrom === 'file') return { config, listed: NOTHING_LISTED };
+  const names = await detectOllama(AbortSignal.timeout(1_000));
+  if (names === null || names.length === 0) return { config, listed: NOTHING_LISTED };
+  return { config: withOllama(config, names), listed: new Map([['ollama', names]]) };
+}
+
+/** Every public name of the model that a name stands for; of a name that is not served, itself. */
+function namesIn(routes: RouteTable, model: string): readonly string[] {
+  return routes.get(model)?.names ?? [model];
+}
+
+const describeModel: DescribeModel = ({ catalog }) =>
+  catalog === null ? null : findModel(catalog.provider, catalog.model);
+
+async function makeFirstKey(control: ReturnType<typeof createControl>): Promise<string> {
+  const reply = await control.run('keys.create', { name: 'first key', workspace: 'default' }, FROM_COMMAND_LINE);
+  const made = reply.ok ? (reply.result as { readonly key?: unknown }).key : null;
+  if (typeof made !== 'string') throw new Error('the first key could not be made');
+  return made;
+}

@@ -1,0 +1,121 @@
+/** Owns asking a provider for the list of its models, with its credential: whether it can be reached, and takes us. */
+import type { ProviderConfig, UpstreamProvider } from '../../config/config.ts';
+import { DEMO_MODELS } from '../../config/config.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { Secret } from '../../lib/secret.ts';
+import { renderModelsRequest } from '../../providers/upstream.ts';
+import { Exchange } from '../../upstream/exchange.ts';
+import { AnswerCollector, type CollectedAnswer } from './collect-answer.ts';
+import { scrubText } from './scrub.ts';
+
+/** How a provider answered. `message`: a sentence for the operator, without any credential. */
+export interface Probe {
+  readonly ok: boolean;
+  readonly message: string;
+  readonly durationMs: number;
+  /** In the provider's order. */
+  readonly models: readonly string[];
+}
+
+const LIMITS = {
+  connectMs: 5_000,
+  firstByteMs: 10_000,
+  idleMs: 10_000,
+  totalMs: 10_000,
+  responseBytesMax: 4 * 2 ** 20,
+};
+const ERROR_BODY_BYTES_MAX = 16 * 1024;
+const MODELS_MAX = 5_000;
+const MODEL_NAME = /^[^\p{Cc}]{1,256}$/u;
+const NO_BODY = new Uint8Array();
+
+/** Asks within 10 seconds; follows no redirect. Never rejects for what the provider does. */
+export async function probeProvider(provider: ProviderConfig): Promise<Probe> {
+  if (provider.kind === 'demo') {
+    return { ok: true, message: 'It answers inside the gateway.', durationMs: 0, models: DEMO_MODELS };
+  }
+  const startMs = performance.now();
+  const outcome = await ask(provider);
+  return { ...outcome, durationMs: Math.round(performance.now() - startMs) };
+}
+
+async function ask(provider: UpstreamProvider): Promise<Omit<Probe, 'durationMs'>> {
+  const { origin, head } = renderModelsRequest(provider);
+  const credential = provider.credential?.secret ?? null;
+  let exchange: Exchange | null = null;
+  const limits = { errorBodyBytesMax: ERROR_BODY_BYTES_MAX, responseBytesMax: LIMITS.responseBytesMax };
+  const collector = new AnswerCollector(limits, () => exchange?.abort());
+  exchange = new Exchange({ origin, head: head.reveal(), body: NO_BODY }, LIMITS, collector);
+  try {
+    return judgeAnswer(await collector.done, credential);
+  } catch (fault) {
+    if (!(fault instanceof CallFailure)) throw fault;
+    const cause = typeof fault.details.cause === 'string' ? fault.details.cause : fault.message;
+    return failed(`It was not reached: ${scrubText(cause, credential)}.`);
+  }
+}
+
+function failed(message: string) {
+  return { ok: false, message, models: [] };
+}
+
+function judgeAnswer({ head, body }: CollectedAnswer, credential: Secret | null) {
+  const { status } = head;
+  if (status >= 300 && status < 400) {
+    return failed(
+      `It answered ${status}, a redirect to another address, which is never followed. Correct its address.`,
+    );
+  }
+  if (status !== 200) {
+    const words = scrubText(readErrorWords(body), credential).trim();
+    return failed(`It answered ${status}${words === '' ? '' : `: ${words}`}. ${adviceFor(status)}`);
+  }
+  const models = readModels(body);
+  if (models === null) {
+    return failed(
+      'It answered 200, but not with a list of models. Does its address end in the right path, such as /v1?',
+    );
+  }
+  return { ok: true, message: `It has ${models.length === 1 ? 'one model' : `${models.length} models`}.`, models };
+}
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403) return 'Enter its credential anew.';
+  if (status === 404 || status === 405) return 'Does its address end in the right path, such as /v1?';
+  return 'Ask its operator, or try again later.';
+}
+
+/** What an error body says, in whichever of the usual places; else its beginning. */
+function readErrorWords(body: Buffer): string {
+  const text = body.toString('utf8');
+  const parsed = parseJson(text);
+  const error = memberOf(parsed, 'error');
+  const said = [memberOf(error, 'message'), memberOf(parsed, 'message'), error].find((one) => typeof one === 'string');
+  return typeof said === 'string' ? said : text.slice(0, 200);
+}
+
+function readModels(body: Buffer): readonly string[] | null {
+  const parsed = parseJson(body.toString('utf8'));
+  // Together answers with the list itself.
+  const list = Array.isArray(parsed) ? parsed : memberOf(parsed, 'data');
+  if (!Array.isArray(list)) return null;
+  return list
+    .map((one) => memberOf(one, 'id'))
+    .filter((id): id is string => typeof id === 'string' && MODEL_NAME.test(id))
+    .slice(0, MODELS_MAX);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Whatever it is, it is no list of models; what it says is shown as text.
+    return null;
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}

@@ -1,0 +1,206 @@
+/** Owns what an upstream's failure means for the call: transport fault, status, or an error in its stream. Contract, 5. */
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { FailureKind } from '../../errors/failure-kinds.ts';
+import type { ReasonUpstream } from '../../errors/reason.ts';
+import { type AccountTrouble, readAccountTrouble } from '../../protocols/answer/account-words.ts';
+import { type Overflow, readOverflow } from '../../protocols/answer/overflow-words.ts';
+import type { UpstreamError } from '../../protocols/codec.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../../upstream/failure.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+
+const TRANSPORT: { readonly [kind in UpstreamFailureKind]: readonly [FailureKind, string] } = {
+  connect: ['upstream_failed', 'the model provider cannot be reached'],
+  tls: ['upstream_failed', 'no secure connection to the model provider could be made'],
+  connect_timeout: ['upstream_timeout', 'the model provider did not accept a connection in time'],
+  first_byte_timeout: ['upstream_timeout', 'the model provider did not begin to answer in time'],
+  idle_timeout: ['upstream_timeout', 'the model provider fell silent in the middle of its answer'],
+  total_timeout: ['upstream_timeout', 'the model provider did not finish within the time that a call may take'],
+  reset: ['upstream_failed', 'the model provider closed the connection without an answer'],
+  truncated: ['upstream_truncated', 'the model provider closed the connection before the end of its answer'],
+  malformed: ['upstream_nonsense', 'the model provider did not answer in HTTP/1.1'],
+  too_large: ['upstream_nonsense', 'the answer of the model provider is larger than this gateway takes'],
+  fault: ['gateway_fault', 'the gateway failed; this is not your fault'],
+  no_descriptor: ['over_capacity', 'the gateway has too many connections open; try again shortly'],
+  aborted: ['upstream_failed', 'the call to the model provider was given up'],
+};
+
+/** A fault below the protocol. */
+export function failureOfTransport(failure: UpstreamFailure): CallFailure {
+  const [kind, message] = TRANSPORT[failure.kind];
+  const cause = failure.message;
+  if (failure.kind === 'no_descriptor') return new CallFailure(kind, message, { cause, retryAfterSeconds: 1 });
+  if (kind === 'gateway_fault') return new CallFailure(kind, message, { cause });
+  return new CallFailure(kind, message, { cause, upstream: { status: null, type: failure.kind, message: cause } });
+}
+
+/** Upstream's credential and bill are the operator's: a caller cannot mend them. */
+const OUR_ACCOUNT = new Set([401, 402, 403]);
+const CALLERS_CONTENT = new Set([400, 404, 413, 422]);
+const RETRY_AFTER_SECONDS_MAX = 60;
+const RETRY_AFTER_SECONDS_DEFAULT = 5;
+
+/** An HTTP status other than 200; `words` are upstream's, already scrubbed. */
+export function failureOfStatus(
+  status: number,
+  retryAfter: string | null,
+  words: string,
+  upstream: ReasonUpstream = { status, type: null, message: words },
+): CallFailure {
+  const cause = `HTTP ${status}: ${words}`;
+  if (CALLERS_CONTENT.has(status)) return new CallFailure('upstream_rejected', words, { status, cause, upstream });
+  if (status === 429) {
+    const retryAfterSeconds = readRetryAfter(retryAfter);
+    return new CallFailure('upstream_rate_limited', 'the model provider limits the rate of calls; try again later', {
+      cause,
+      retryAfterSeconds,
+      upstream,
+    });
+  }
+  if (OUR_ACCOUNT.has(status)) return operatorsFault('account', cause, upstream);
+  if (status === 408 || status === 504) {
+    return new CallFailure('upstream_timeout', `the model provider timed out (HTTP ${status})`, { cause, upstream });
+  }
+  if (status === 529) {
+    return new CallFailure('upstream_overloaded', 'the model provider is overloaded', { cause, upstream });
+  }
+  return new CallFailure('upstream_failed', `the model provider failed (HTTP ${status})`, { cause, upstream });
+}
+
+const OPERATORS_FAULT: { readonly [trouble in AccountTrouble]: readonly [FailureKind, string] } = {
+  account: ['upstream_refused_us', "the model provider refused this gateway's own account"],
+  model: [
+    'upstream_misconfigured',
+    'the model provider does not know the model or the address that this gateway is configured with',
+  ],
+};
+
+/** The caller cannot correct it: nothing of upstream's words is shown. */
+function operatorsFault(trouble: AccountTrouble, cause: string, upstream: ReasonUpstream): CallFailure {
+  const [kind, message] = OPERATORS_FAULT[trouble];
+  return new CallFailure(kind, `${message}; its operator must correct that`, { cause, upstream });
+}
+
+/** Whether a failure is about the operator's account or configuration, so that the log alarms. */
+export function isOperatorsFault({ kind }: CallFailure): boolean {
+  return kind === 'upstream_refused_us' || kind === 'upstream_misconfigured';
+}
+
+/**
+ * An HTTP status other than 200 where caller and upstream speak one format. `error` is what the body says, `words` its
+ * message and `shown` what the caller may see of it, both scrubbed. The body is read before the status: hosts tell trouble of
+ * the operator's account with 400 and 429.
+ */
+export function failureOfRefusal(
+  status: number,
+  retryAfter: string | null,
+  error: UpstreamError,
+  words: string,
+  shown: string,
+): CallFailure {
+  const upstream = { status, type: error.code, message: words };
+  const trouble = troubleOf(status, error);
+  if (trouble !== null) return operatorsFault(trouble, `HTTP ${status}: ${shown}`, upstream);
+  return failureOfStatus(status, retryAfter, shown, upstream);
+}
+
+const NAMES_MODEL = /\b(?:model|deployment)s?\b/i;
+/** What a caller can name that is not there. */
+const NAMES_CALLERS = /\b(?:file|container|batch|image)s?\b/i;
+
+/** Of a 404: without an error in it, it comes from no model host, so that the configured address is wrong. */
+function troubleOf(status: number, { trouble, message }: UpstreamError): AccountTrouble | null {
+  if (trouble !== null || status !== 404) return trouble;
+  return message === '' || (NAMES_MODEL.test(message) && !NAMES_CALLERS.test(message)) ? 'model' : null;
+}
+
+/** What hosts say with a 503 when it is not a failure but their load (xAI, recorded in 2026). */
+const ABOUT_LOAD = /\boverloaded\b|\bat capacity\b/i;
+
+/**
+ * An HTTP status other than 200 where the caller speaks another format than upstream: upstream's body cannot be passed on, so
+ * what it means is told in the caller's format. `error` is what the body says, `words` its message, scrubbed. Wire
+ * reference C.6; contract, 5.
+ */
+export function failureOfTranslatedError(
+  status: number,
+  retryAfter: string | null,
+  error: UpstreamError,
+  words: string,
+): CallFailure {
+  const cause = `HTTP ${status}: ${words}`;
+  const upstream = { status, type: error.code, message: words };
+  const trouble = troubleOf(status, error);
+  if (trouble !== null) return operatorsFault(trouble, cause, upstream);
+  if (blamesCaller(status)) {
+    const { condition } = error;
+    if (condition === 'context_overflow' || condition === 'output_over_context') {
+      return failureOfOverflow({ ...error, condition }, cause, upstream);
+    }
+  }
+  if (status === 503 && ABOUT_LOAD.test(error.message)) return failureOfStatus(529, retryAfter, words, upstream);
+  const shown = words === '' ? `the model provider refused the request (HTTP ${status})` : words;
+  return failureOfStatus(status, retryAfter, shown, upstream);
+}
+
+/** A status of a refusal that the caller could cause. */
+function blamesCaller(status: number): boolean {
+  return status >= 400 && status < 500 && !OUR_ACCOUNT.has(status);
+}
+
+/** The vocabularies say it in their own words, which clients know; the message here is the log's. */
+function failureOfOverflow(overflow: Overflow, cause: string, upstream: ReasonUpstream): CallFailure {
+  const { condition, promptTokens: prompt, outputTokens: output, tokensMax: max } = overflow;
+  const message =
+    condition === 'context_overflow'
+      ? 'the prompt is longer than the context of the model'
+      : 'the prompt and the answer that was asked for are longer together than the context of the model';
+  return new CallFailure(condition, message, { cause, upstream, param: 'messages', tokens: { prompt, output, max } });
+}
+
+/** An error record in a stream, or an error body under a 200. */
+export function failureOfErrorWords(type: string, status: number | null, words: string): CallFailure {
+  const upstream = { status, type, message: words };
+  const trouble = readAccountTrouble(words, type);
+  if (trouble !== null) return operatorsFault(trouble, `${type}: ${words}`, upstream);
+  const overflow = status === null || blamesCaller(status) ? readOverflow(words, type) : null;
+  if (overflow !== null) return failureOfOverflow(overflow, `${type}: ${words}`, upstream);
+  if (status !== null) return failureOfStatus(status, null, words, upstream);
+  if (type === 'overloaded_error') return failureOfStatus(529, null, words, upstream);
+  if (type === 'rate_limit_error' || type === 'rate_limit_exceeded') return failureOfStatus(429, null, words, upstream);
+  if (type === 'nonsense')
+    return new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${words}`);
+  if (type === 'timeout_error') return failureOfStatus(504, null, words, upstream);
+  return new CallFailure('upstream_failed', `the model provider failed: ${words}`, { cause: type, upstream });
+}
+
+/** A stream that ended in good order, as HTTP sees it, but before its protocol's own end. */
+export function failureOfEarlyEnd(): CallFailure {
+  return new CallFailure('upstream_truncated', 'the stream of the model provider ended before it was complete');
+}
+
+/**
+ * An answer in one piece that came after the client had been promised a stream: whatever both sides speak, upstream's body
+ * cannot be passed on any more. `error` is what it says, `words` its message, scrubbed.
+ */
+export function failureOfLateAnswer(head: ResponseHead, error: UpstreamError, words: string): CallFailure {
+  const { status } = head;
+  if (status !== 200) return failureOfTranslatedError(status, headerOf(head, 'retry-after'), error, words);
+  if (words !== '') return failureOfErrorWords('error', null, words);
+  return new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+}
+
+/** Whole seconds, 1 to 60: what is longer would put clients that obey any value to sleep for hours. */
+function readRetryAfter(value: string | null): number {
+  const text = value?.trim() ?? '';
+  // Dates begin with the name of a day; `Date.parse` would take `-1` for a year.
+  const dateMs = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (dateMs - Date.now()) / 1000;
+  if (!Number.isFinite(seconds)) return RETRY_AFTER_SECONDS_DEFAULT;
+  return Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
+}
+
+/** A header of a response head; null where it is absent. */
+export function headerOf(head: ResponseHead, name: string): string | null {
+  for (const [header, value] of head.headers) if (header === name) return value;
+  return null;
+}

@@ -1,0 +1,136 @@
+/** Checks which calls' content is handed over, how much of it, and that memory is given back whatever happens. */
+import { describe, expect, test } from 'bun:test';
+import type { CallContent } from '../../store/ports/content.ts';
+import type { BodyPolicy } from '../../store/ports/records.ts';
+import { releaseCall } from '../call.ts';
+import { routedCall } from '../testing/routed-call.ts';
+import { createContentDesk, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
+import { startContent } from './start-content.ts';
+
+const REQUEST = Buffer.from('{"model":"m"}');
+
+/** A call under a policy, with what is kept of it; `keep` is the disk. */
+function begin(policy: BodyPolicy, { bytesMax = 10_000_000, keep = async (): Promise<void> => undefined } = {}) {
+  const kept: CallContent[] = [];
+  const told: string[] = [];
+  const store = {
+    keep(content: CallContent) {
+      kept.push(content);
+      return keep();
+    },
+  };
+  const desk = createContentDesk(store, (dropped, why) => told.push(`${dropped} ${why}`), bytesMax);
+  const { call } = routedCall({});
+  startContent(call, desk, policy, REQUEST);
+  const { content } = call;
+  if (content === null) throw new Error('no draft was made');
+  return { call, desk, content, kept, told, end: () => releaseCall(call) };
+}
+
+describe('whose content is handed over', () => {
+  for (const [policy, status, error, expected] of [
+    ['all', 200, null, 1],
+    ['all', 500, 'upstream_failed', 1],
+    ['errors', 200, null, 0],
+    ['errors', 429, 'rate_limited', 1],
+    ['errors', 200, 'upstream_cut', 1],
+  ] as const) {
+    test(`${policy}: a call with ${status} and ${error ?? 'no error'}`, async () => {
+      const { content, desk, kept, end } = begin(policy);
+      content.answered('body');
+      content.ended(status, error);
+      end();
+      expect(kept).toHaveLength(expected);
+      await Promise.resolve();
+      expect(desk.bytes.held).toBe(0);
+    });
+  }
+
+  test('none of a call that has no record', () => {
+    const { content, desk, kept, end } = begin('all');
+    content.answered('body');
+    end();
+    expect([kept.length, desk.bytes.held]).toEqual([0, 0]);
+  });
+});
+
+describe('what is handed over', () => {
+  test('the bodies in order, once, with whose they are', () => {
+    const { call, content, kept, end } = begin('all');
+    content.sent(Buffer.from('first try'));
+    content.heard(Buffer.from('refused'));
+    content.sent(REQUEST);
+    content.answered(Buffer.from('data: a\n\n'), true);
+    content.answered(Buffer.from('data: b\n\n'), true);
+    content.ended(200, null);
+    end();
+    end();
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toMatchObject({
+      requestId: call.requestId,
+      account: 'default',
+      workspace: 'default',
+      status: 200,
+      stream: true,
+      upstreamRequest: 'same',
+      upstreamResponse: null,
+    });
+    expect(Buffer.from(kept[0]?.response.bytes ?? []).toString()).toBe('data: a\n\ndata: b\n\n');
+    expect(Buffer.from(kept[0]?.request.bytes ?? []).equals(REQUEST)).toBe(true);
+  });
+
+  test('up to the bound of each body, with its whole length', () => {
+    const { content, kept, end } = begin('all');
+    const piece = Buffer.alloc(300_000, 'x');
+    for (let at = 0; at < 5; at++) content.answered(piece, true);
+    content.ended(200, null);
+    end();
+    expect(kept[0]?.response.bytes.length).toBe(KEPT_BODY_BYTES_MAX);
+    expect(kept[0]?.response.totalBytes).toBe(1_500_000);
+  });
+
+  test('a copy: what the call’s memory holds afterwards does not matter', () => {
+    const body = Buffer.from('answer');
+    const { content, kept, end } = begin('all');
+    content.answered(body);
+    body.fill(0);
+    content.ended(200, null);
+    end();
+    expect(Buffer.from(kept[0]?.response.bytes ?? []).toString()).toBe('answer');
+  });
+});
+
+describe('where it cannot be kept', () => {
+  test('for want of memory, it is dropped and counted once, and the memory is free again', () => {
+    const { content, desk, kept, told, end } = begin('all', { bytesMax: 5_000 });
+    content.answered(Buffer.alloc(4_000), true);
+    content.answered(Buffer.alloc(4_000), true);
+    content.answered(Buffer.alloc(4_000), true);
+    expect(desk.bytes.held).toBe(0);
+    content.ended(200, null);
+    end();
+    expect([kept.length, desk.counts.dropped, desk.bytes.held]).toEqual([0, 1, 0]);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('memory');
+  });
+
+  test('for want of memory of a call that would not have been kept, nothing is counted', () => {
+    const { content, desk, end } = begin('errors', { bytesMax: 10 });
+    content.answered(Buffer.alloc(100));
+    content.ended(200, null);
+    end();
+    expect([desk.counts.dropped, desk.bytes.held]).toEqual([0, 0]);
+  });
+
+  test('by the disk, it is dropped and counted, and the memory is free again', async () => {
+    const { content, desk, told, end } = begin('all', { keep: () => Promise.reject(new Error('disk is full')) });
+    content.answered('body');
+    content.ended(200, null);
+    end();
+    expect(desk.bytes.held).toBeGreaterThan(0);
+    await Promise.resolve();
+    await Promise.resolve();
+    expect([desk.counts, desk.bytes.held]).toEqual([{ kept: 0, dropped: 1 }, 0]);
+    expect(told).toEqual(['1 disk is full']);
+  });
+});

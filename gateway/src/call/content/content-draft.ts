@@ -1,0 +1,187 @@
+/**
+ * Owns what was said in one call while it runs, where its workspace keeps that: gathers the bodies, and at the end hands them
+ * over or forgets them. Nothing that goes wrong here reaches the call.
+ */
+
+import type { Gauge } from '../../admission/capacity.ts';
+import type { Principal } from '../../identity/principal.ts';
+import type { Route } from '../../routing/route.ts';
+import type { CallContent, KeptBytes } from '../../store/ports/content.ts';
+import type { BodyPolicy } from '../../store/ports/records.ts';
+import { credentialOf, scrub } from '../attempt/scrub.ts';
+import { type ContentDesk, KEPT_BODY_BYTES_MAX } from './content-recorder.ts';
+
+/** What is known of the call itself; its route comes while it runs. */
+interface SpokenCall {
+  readonly requestId: string;
+  readonly atMs: number;
+  readonly protocol: CallContent['protocol'];
+  readonly route: Route | null;
+}
+
+export class ContentDraft {
+  readonly #desk: ContentDesk;
+  readonly #policy: BodyPolicy;
+  readonly #call: SpokenCall;
+  readonly #principal: Principal;
+  readonly #request: Uint8Array;
+  #sent: Uint8Array | null = null;
+  #answer: KeptPrefix;
+  /** Null: nothing of upstream's came that the client did not get as it was. */
+  #heard: KeptPrefix | null = null;
+  #end: { readonly status: number; readonly failed: boolean } | null = null;
+  #streams = false;
+  #isLost = false;
+  #isClosed = false;
+
+  /** `request` is the body as it came, which the call holds while it runs. */
+  constructor(desk: ContentDesk, policy: BodyPolicy, call: SpokenCall, principal: Principal, request: Uint8Array) {
+    this.#desk = desk;
+    this.#policy = policy;
+    this.#call = call;
+    this.#principal = principal;
+    this.#request = request;
+    this.#answer = new KeptPrefix(desk.bytes, KEPT_BODY_BYTES_MAX);
+  }
+
+  /** An attempt sends this upstream. What the one before it heard is forgotten. */
+  sent(body: Uint8Array): void {
+    this.#sent = body;
+    this.#desk.bytes.give(this.#heard?.heldBytes ?? 0);
+    this.#heard = null;
+  }
+
+  /** Bytes that upstream sent, which the client gets in another form. */
+  heard(bytes: Uint8Array): void {
+    if (this.#isClosed || this.#isLost) return;
+    this.#heard ??= new KeptPrefix(this.#desk.bytes, KEPT_BODY_BYTES_MAX);
+    if (!this.#heard.append(bytes)) this.#lose();
+  }
+
+  /** Bytes on their way to the client, in one piece or as events. */
+  answered(bytes: Uint8Array | string, asEvents = false): void {
+    if (this.#isClosed || this.#isLost) return;
+    this.#streams = asEvents;
+    if (!this.#answer.append(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)) this.#lose();
+  }
+
+  /** How the call ended, as its record says. */
+  ended(status: number, error: string | null): void {
+    this.#end = { status, failed: error !== null || status >= 400 };
+  }
+
+  /** Nothing of the call runs any more. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const end = this.#end;
+    if (end === null || (this.#policy === 'errors' && !end.failed)) this.#giveBack();
+    else if (this.#isLost) this.#tellLost();
+    else this.#handOver(end.status);
+  }
+
+  #handOver(status: number): void {
+    const request = this.#copy(this.#request);
+    const isSame = this.#sent === this.#request;
+    const sent = this.#sent === null || isSame ? null : this.#copy(this.#sent);
+    if (request === null || (sent === null && this.#sent !== null && !isSame)) {
+      this.#desk.bytes.give(request?.bytes.length ?? 0);
+      this.#lose();
+      this.#tellLost();
+      return;
+    }
+    const { requestId, atMs, protocol } = this.#call;
+    const content: CallContent = {
+      requestId,
+      account: this.#principal.accountId,
+      workspace: this.#principal.workspaceId,
+      atMs,
+      protocol,
+      status,
+      stream: this.#streams,
+      request,
+      upstreamRequest: isSame ? 'same' : sent,
+      response: this.#answer.result(),
+      upstreamResponse: this.#heard === null ? null : this.#scrubbed(this.#heard.result()),
+    };
+    const heldBytes =
+      request.bytes.length + (sent?.bytes.length ?? 0) + this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0);
+    this.#desk.keep(content, heldBytes);
+  }
+
+  /** Of what is only upstream's the client's people see no more than the client itself would have. */
+  #scrubbed({ bytes, totalBytes }: KeptBytes): KeptBytes {
+    const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    return { bytes: Uint8Array.from(scrub(raw, credentialOf(this.#call.route?.upstream))), totalBytes };
+  }
+
+  /** Its beginning, in memory of its own; null: there is no room. */
+  #copy(body: Uint8Array): KeptBytes | null {
+    const bytes = Math.min(body.length, KEPT_BODY_BYTES_MAX);
+    if (!this.#desk.bytes.take(bytes)) return null;
+    return { bytes: Uint8Array.from(body.subarray(0, bytes)), totalBytes: body.length };
+  }
+
+  #lose(): void {
+    this.#isLost = true;
+    this.#giveBack();
+  }
+
+  #tellLost(): void {
+    this.#desk.drop('too much of what is said in calls is held in memory; the disk is too slow for it');
+  }
+
+  #giveBack(): void {
+    this.#desk.bytes.give(this.#answer.heldBytes + (this.#heard?.heldBytes ?? 0));
+    this.#answer = new KeptPrefix(this.#desk.bytes, 0);
+    this.#heard = null;
+  }
+}
+
+const FIRST_BYTES = 4 * 1024;
+
+class KeptPrefix {
+  readonly #gauge: Gauge;
+  readonly #bytesMax: number;
+  #bytes = new Uint8Array(0);
+  #used = 0;
+  #totalBytes = 0;
+
+  constructor(gauge: Gauge, bytesMax: number) {
+    this.#gauge = gauge;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** What it holds of the gauge, until whoever takes its bytes gives that back. */
+  get heldBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** Copies what there is room for within the bound. False: the gauge has none left. */
+  append(bytes: Uint8Array): boolean {
+    this.#totalBytes += bytes.length;
+    const taken = Math.min(bytes.length, this.#bytesMax - this.#used);
+    if (taken === 0) return true;
+    if (!this.#makeRoom(this.#used + taken)) return false;
+    this.#bytes.set(taken === bytes.length ? bytes : bytes.subarray(0, taken), this.#used);
+    this.#used += taken;
+    return true;
+  }
+
+  /** What was gathered; nothing may be appended after it. */
+  result(): KeptBytes {
+    return { bytes: this.#bytes.subarray(0, this.#used), totalBytes: this.#totalBytes };
+  }
+
+  #makeRoom(needed: number): boolean {
+    const had = this.#bytes.length;
+    if (needed <= had) return true;
+    // Of a body in one piece as much as it takes; of one that grows twice as much each time.
+    const room = had === 0 ? Math.max(needed, FIRST_BYTES) : Math.max(needed, Math.min(had * 2, this.#bytesMax));
+    if (!this.#gauge.take(room - had)) return false;
+    const grown = new Uint8Array(room);
+    grown.set(this.#bytes.subarray(0, this.#used));
+    this.#bytes = grown;
+    return true;
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Owns the admission of a count of tokens: requests per minute and calls at once, as many as calls have and apart from theirs.
+ * No money and no limit of tokens binds it, for it costs nothing.
+ */
+import { admitCall } from '../admission/admission.ts';
+import { refusalOf } from '../admission/refusal-words.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
+import { startNotes } from '../protocols/request/translation-notes.ts';
+import type { BindingCaps } from '../store/ports/limits.ts';
+import { estimatePromptTokens } from '../tokens/estimate-tokens.ts';
+import { familyOf } from '../tokens/token-families.ts';
+import type { JsonOutline } from '../wire/json-node.ts';
+import { estimateTokens } from './attempt/estimate-tokens.ts';
+import { masked } from './money/settle.ts';
+import { type RoutedCall, scanDeeper } from './plan/plan-call.ts';
+
+/** Takes what the count needs until the call is released. Throws CallFailure where it may not have it; then nothing is taken. */
+export async function holdCount({ call, gate, route }: RoutedCall): Promise<void> {
+  const { principal, facts } = call;
+  if (principal === null || facts === null)
+    throw new Error('a count holds nothing before its caller is known and it was read');
+  const { desk } = gate;
+  const { keyId, workspaceId, account } = principal;
+  const endUser = masked(facts.endUser);
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models: route.names };
+  const binding = desk.rules.bindingCapsOf(subjects, desk.budgetZoneOf, call.atMs).map(ofCounts);
+  const claim = { callId: call.requestId, subjects, arrivedMs: call.atMs, binding };
+  const admitted = await admitCall(
+    desk.counting,
+    { ...claim, prepaidAccount: null, tokens: 0, amount: 0n },
+    steadyNowMs(),
+  );
+  if (admitted.kind === 'refused') {
+    call.standing = admitted.standing;
+    throw refusalOf(admitted.refusal);
+  }
+  const { admission } = admitted;
+  call.standing = admission.standing;
+  call.held.push(() => void admission.releaseUnlessSettled(steadyNowMs()));
+}
+
+function ofCounts({ caps, ...binding }: BindingCaps): BindingCaps {
+  return { ...binding, caps: { ...caps, tokensPerMinute: null, budget: null } };
+}
+
+/** Tokens of the whole prompt; what the canonical language cannot tell is counted by its bytes. */
+export async function countTokens(routed: RoutedCall & { readonly outline: JsonOutline }): Promise<number> {
+  const { call, protocol, route } = routed;
+  try {
+    const request = protocol.codec.parseRequest(await scanDeeper(routed), startNotes(false));
+    return estimatePromptTokens(request, familyOf(route.upstream.model));
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    return estimateTokens(call.facts?.inputBytes ?? 0);
+  }
+}

@@ -1,0 +1,149 @@
+/** Owns handing an answer to the client: a stream as it runs, an answer in one piece as upstream wrote it. */
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { AnswerFacts, AnswerReading } from '../../protocols/protocol.ts';
+import type { Dispatch, Dispatched } from '../attempt/attempt.ts';
+import type { CollectedAnswer } from '../attempt/collect-answer.ts';
+import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
+import { failureOfErrorWords, failureOfRefusal, headerOf } from '../attempt/upstream-outcome.ts';
+import { countTokens } from '../count-call.ts';
+import { decideUsage } from '../money/settle.ts';
+import { refusesStream } from '../plan/upstream-call.ts';
+import type { StreamRelay } from '../stream/stream-relay.ts';
+import { deliverTranslated } from './deliver-translated.ts';
+import { readAnswerBody } from './read-answer-body.ts';
+import { countReply, plainReply, streamReply } from './reply.ts';
+import { settledReply } from './settled-reply.ts';
+import { unsentIn, unsentOf } from './unsent-answer.ts';
+import { unstoppable } from './unstoppable.ts';
+
+const WORDS_BYTES_MAX = 64 * 1024;
+/** What a host answers that has no counter of tokens. */
+const NO_COUNTER = new Set([404, 405, 501]);
+/** A 404 about the model is an answer of the counter, not its absence (recorded at Anthropic, 2026). */
+const NAMES_MODEL = /"message"\s*:\s*"model:/;
+
+/** The client's response. Throws CallFailure where upstream's answer is none; then nothing was settled yet. */
+export async function deliver(job: Dispatch, dispatched: Dispatched): Promise<Response> {
+  try {
+    return await deliverAnswer(job, dispatched);
+  } catch (failure) {
+    const { call, countOnly } = job;
+    if (!call.settled && !countOnly) call.unsent ??= await findUnsent(dispatched);
+    throw failure;
+  }
+}
+
+/** What upstream told of an answer that could not be delivered. A stream settles by itself. */
+async function findUnsent(dispatched: Dispatched): Promise<AnswerFacts | null> {
+  if (dispatched.kind === 'stream') return null;
+  if (dispatched.kind === 'folded') return unsentOf(dispatched.folding.observer);
+  return unsentIn(dispatched.answer, dispatched.sending.protocol);
+}
+
+async function deliverAnswer(job: Dispatch, dispatched: Dispatched): Promise<Response> {
+  if (dispatched.kind === 'stream') return deliverStream(job, dispatched.relay);
+  if (dispatched.kind === 'folded') return deliverFolded(job, dispatched);
+  const { answer, sending } = dispatched;
+  if (job.call.folded && refusesStream(answer)) throw unstoppable(`HTTP ${answer.head.status}: no stream`);
+  if (sending.translation !== null) return deliverTranslated(job, answer, sending, sending.translation);
+  if (job.countOnly && hasNoCounter(answer)) return countReply(job.call, await countTokens(job));
+  if (answer.head.status !== 200) return refuseInUpstreamsWords(job, answer);
+  const facts = job.countOnly ? null : factsOf(job, await readAnswerBody(answer.body, job.protocol));
+  if (job.countOnly) {
+    if (!isJsonObject(answer.body)) {
+      throw new CallFailure('upstream_nonsense', 'the model provider answered a count of tokens with no JSON object');
+    }
+    return plainReply(job.call, answer.head, answer.body, 200, null);
+  }
+  return settledReply(job, { ...answer, status: 200, failure: null, facts });
+}
+
+/** No byte goes out before the hold is durable. */
+async function deliverStream({ call }: Dispatch, relay: StreamRelay): Promise<Response> {
+  try {
+    await call.money?.durable;
+  } catch (cause) {
+    const failure =
+      cause instanceof CallFailure
+        ? cause
+        : new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+    relay.interrupt(failure);
+    throw failure;
+  }
+  return streamReply(call, relay.body());
+}
+
+function hasNoCounter({ head, body }: CollectedAnswer): boolean {
+  return NO_COUNTER.has(head.status) && !NAMES_MODEL.test(body.toString('latin1', 0, 500));
+}
+
+function isJsonObject(body: Buffer): boolean {
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the words of a body that is no JSON can stand in an error message: those of a page cannot. */
+function isPlainText(head: CollectedAnswer['head'], body: Buffer, cut: boolean): boolean {
+  if (cut || body.length === 0) return false;
+  return !/html|xml/i.test(headerOf(head, 'content-type') ?? '') && !/^\s*</.test(body.toString('latin1', 0, 200));
+}
+
+function factsOf(job: Dispatch, reading: AnswerReading): AnswerFacts {
+  if (reading.kind === 'nonsense') {
+    throw new CallFailure('upstream_nonsense', `the model provider sent an answer that is none: ${reading.message}`);
+  }
+  if (reading.kind === 'error') {
+    throw failureOfErrorWords(
+      reading.type,
+      reading.status,
+      scrubText(reading.message, credentialOf(job.route.upstream)),
+    );
+  }
+  if (job.call.facts?.stream === true) {
+    throw new CallFailure('upstream_nonsense', 'the model provider answered a streamed call in one piece');
+  }
+  return reading.facts;
+}
+
+/** Upstream refused the caller's content: its status and its body as it came, less what is the operator's. Else our words. */
+async function refuseInUpstreamsWords(job: Dispatch, { head, body, cut }: CollectedAnswer): Promise<Response> {
+  const credential = credentialOf(job.route.upstream);
+  const words = scrubText(body.subarray(0, 2_000).toString('utf8'), credential);
+  const isJson = !cut && isJsonObject(body);
+  const shown =
+    isJson || isPlainText(head, body, cut) ? words : `the model provider refused the request (HTTP ${head.status})`;
+  const error = job.protocol.codec.readError(body.subarray(0, WORDS_BYTES_MAX));
+  const said = scrubText(error.message, credential);
+  const failure = failureOfRefusal(head.status, headerOf(head, 'retry-after'), error, said, shown);
+  // What is no JSON is told in an error body of ours: a page of a proxy, say, is never passed on as it is.
+  if (failure.kind !== 'upstream_rejected' || !isJson) throw failure;
+  const shownBody = scrub(body, credential);
+  if (job.countOnly) return plainReply(job.call, head, shownBody, head.status, null);
+  job.call.failure = failure;
+  return settledReply(job, { head, body: shownBody, status: head.status, failure: failure.kind, facts: null });
+}
+
+/**
+ * The client's response. A stream that was cut for want of money is answered as far as it came, as if by a limit of tokens: it
+ * is paid for. Throws CallFailure where what came is no answer; then nothing was settled yet.
+ */
+async function deliverFolded(
+  job: Dispatch,
+  { folding, head, cut }: Extract<Dispatched, { kind: 'folded' }>,
+): Promise<Response> {
+  const { call, gate, protocol } = job;
+  const { observer } = folding;
+  const facts = observer.facts();
+  const outcome = { status: 200, failure: cut ? 'quota_exceeded' : null } as const;
+  const counted = cut ? decideUsage(call, { ...outcome, facts }, gate).usage : null;
+  const { json, finish_reason, dropped } = folding.finish(counted);
+  if (!observer.rewrites) gate.disorders.received[protocol.name] += observer.disorders;
+  call.cut = cut;
+  if (dropped.length > 0) call.dropped = [...call.dropped, ...dropped];
+  const headers = observer.rewrites ? [] : head.headers;
+  return settledReply(job, { head: { headers }, body: json, ...outcome, facts: { ...facts, finish_reason } });
+}

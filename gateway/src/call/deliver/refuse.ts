@@ -1,0 +1,45 @@
+/** Owns the end of a call that got no answer: its record, the log, the error reply. */
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { Protocol } from '../../protocols/protocol.ts';
+import { isOperatorsFault } from '../attempt/upstream-outcome.ts';
+import type { Call } from '../call.ts';
+import type { Gate } from '../deps.ts';
+import { settle } from '../money/settle.ts';
+import { failureReply } from './reply.ts';
+
+interface Ending {
+  readonly protocol: Protocol;
+  readonly gate: Gate;
+  readonly countOnly: boolean;
+}
+
+/** What is no CallFailure is a fault of ours: it is logged with its cause, and the caller is told nothing of it. */
+export async function refuse(call: Call, error: unknown, { protocol, gate, countOnly }: Ending): Promise<Response> {
+  const failure = error instanceof CallFailure ? error : fault(call, error, gate);
+  if (isOperatorsFault(failure)) alarm(call, failure, gate);
+  if (call.principal === null) gate.unknownCallers += 1;
+  call.failure = failure;
+  let isFree = false;
+  if (!call.settled && call.principal !== null && !countOnly) {
+    const outcome = { status: failure.status(protocol.name), failure: failure.kind, facts: call.unsent };
+    try {
+      isFree = (await settle(call, outcome, gate)) === 0n;
+    } catch (cause) {
+      gate.log.fault(call.requestId, 'a refused call could not be recorded', cause);
+    }
+  }
+  const reply = failureReply(failure, protocol, call.requestId, call.standing);
+  if (call.content !== null) call.content.answered(await reply.clone().text());
+  if (call.run !== null) await call.run.end(isFree);
+  return reply;
+}
+
+/** Tells the operator of trouble with their own account or configuration at the provider. */
+export function alarm({ requestId, route }: Call, { details }: CallFailure, { log }: Gate): void {
+  log.alarm(requestId, `${route?.upstream.provider ?? ''}: ${String(details.cause)}`);
+}
+
+function fault(call: Call, cause: unknown, gate: Gate): CallFailure {
+  gate.log.fault(call.requestId, 'the gateway failed', cause);
+  return new CallFailure('gateway_fault', 'the gateway failed; this is not your fault', { cause });
+}

@@ -1,0 +1,34 @@
+/** Checks that a reply can be made whatever the operator called his providers and models. */
+import { expect, test } from 'bun:test';
+import { buildRouteTable } from '../../routing/route.ts';
+import { openCall } from '../call.ts';
+import { streamReply } from './reply.ts';
+
+test.each([
+  ['lab', 'qwen3-32b', 'lab', 'qwen3-32b'],
+  ['日本', 'größe/\ud800', '%E6%97%A5%E6%9C%AC', 'gr%C3%B6%C3%9Fe/%EF%BF%BD'],
+])('the provider %s and its model %s are named in headers', (provider, model, providerText, modelText) => {
+  const call = openCall('chat', new Headers({ 'x-session-id': 's'.repeat(1_000) }));
+  const demo = { kind: 'demo', name: provider, protocols: ['chat', 'messages'] } as const;
+  const targets = [{ provider: demo, model, timeouts: null, catalog: null }] as const;
+  const served = { name: model, alias: [], protocols: ['chat'], targets, capabilities: {}, price: null } as const;
+  call.route = buildRouteTable(new Map([[model, served]]), () => null).get(model) ?? null;
+  call.attempted = true;
+  const { headers } = streamReply(call, new ReadableStream());
+  expect([headers.get('x-tollgate-provider'), headers.get('x-tollgate-model')]).toEqual([providerText, modelText]);
+  expect(call.session).toHaveLength(1_000);
+});
+
+test('dropped members are named, in ASCII, and counted where there are too many for a head', () => {
+  const call = openCall('chat', new Headers());
+  const headerOf = () => streamReply(call, new ReadableStream()).headers.get('x-tollgate-dropped');
+  expect(headerOf()).toBeNull();
+  call.dropped = ['seed', 'größe'];
+  expect(headerOf()).toBe('seed,gr%C3%B6%C3%9Fe');
+  call.dropped = ['tools.0.strict', 'messages[].tool_calls[]."x"', 'a,b%\r\n\ud800'];
+  expect(headerOf()).toBe('tools.0.strict,messages[].tool_calls[]."x",a%2Cb%25%0D%0A%EF%BF%BD');
+  call.dropped = Array.from({ length: 1_000 }, (_, at) => `member_${at}`);
+  expect(headerOf()).toMatch(/^member_0,.*,member_100,.*,and \d+ more$/);
+  const named = headerOf()?.split(',') ?? [];
+  expect(named.at(-1)).toBe(`and ${1_000 - (named.length - 1)} more`);
+});

@@ -1,0 +1,125 @@
+/** Owns the headers and bodies of what a caller of the line gets. Contract, 5, 6 and 8. */
+import { limitHeaders } from '../../admission/limit-headers.ts';
+import type { CallFailure } from '../../errors/call-failure.ts';
+import { FAILURE_KINDS } from '../../errors/failure-kinds.ts';
+import { maskKeys } from '../../lib/mask-keys.ts';
+import { steadyNowMs } from '../../lib/steady-clock.ts';
+import type { Protocol } from '../../protocols/protocol.ts';
+import type { Standing } from '../../store/ports/limits.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { Call } from '../call.ts';
+
+/** Upstream's headers that a caller may see; all else says something of the operator's account, or of the connection. */
+const UPSTREAM_HEADERS = new Set(['openai-processing-ms', 'openai-version']);
+
+/** On every reply of every route. */
+export const NO_SNIFF = { 'x-content-type-options': 'nosniff' } as const;
+
+/** The headers of every reply of ours, with the same id under both SDK families' names; no browser guesses another type. */
+export function baseHeaders(requestId: string): Record<string, string> {
+  return { 'x-request-id': requestId, 'request-id': requestId, ...NO_SNIFF };
+}
+
+/** A name of the operator's as a header value: what is not ASCII is percent-encoded, for a header cannot hold it. */
+function headerText(name: string): string {
+  return encodeURI(name.toWellFormed());
+}
+
+function routeHeaders(call: Call): Record<string, string> {
+  const headers = baseHeaders(call.requestId);
+  if (call.route !== null && call.attempted) {
+    headers['x-tollgate-provider'] = headerText(call.route.upstream.provider);
+    headers['x-tollgate-model'] = headerText(call.route.upstream.model);
+    headers['x-tollgate-attempts'] = String(Math.max(1, call.attempts.length));
+  }
+  if (call.standing !== null)
+    Object.assign(headers, limitHeaders(call.standing, call.protocol, steadyNowMs(), Date.now()));
+  if (call.cut) headers['x-tollgate-cut'] = 'insufficient_quota';
+  if (call.dropped.length > 0) headers['x-tollgate-dropped'] = droppedText(call.dropped);
+  return headers;
+}
+
+/** Clients bound the bytes of a reply's head; a caller can name any number of members that nobody knows. */
+const DROPPED_CHARS_MAX = 2_000;
+
+/**
+ * The path of a member as it is, for people to read: `tools.0.strict`, `messages[].name`. Only what a header cannot hold, and the
+ * comma that separates the names, is percent-encoded.
+ */
+function memberText(path: string): string {
+  return path.toWellFormed().replace(/[^!-~]+|[%,]/gu, encodeURIComponent);
+}
+
+/** Names with commas between them; where they are too many, how many more there are. */
+function droppedText(dropped: readonly string[]): string {
+  let text = '';
+  for (const [index, name] of dropped.entries()) {
+    const next = `${text}${text === '' ? '' : ','}${memberText(name)}`;
+    if (next.length > DROPPED_CHARS_MAX) return `${text},and ${dropped.length - index} more`;
+    text = next;
+  }
+  return text;
+}
+
+/** An answer in one piece. `head`: upstream's, where the bytes are its own. `costUsd` is decimal, null where the call has no price. */
+export function plainReply(
+  call: Call,
+  head: Pick<ResponseHead, 'headers'>,
+  body: Buffer | string,
+  status: number,
+  costUsd: string | null,
+): Response {
+  const headers = routeHeaders(call);
+  for (const [name, value] of head.headers) if (UPSTREAM_HEADERS.has(name)) headers[name] = value;
+  // Whatever upstream calls it: only JSON is passed on in one piece.
+  headers['content-type'] = 'application/json';
+  if (costUsd !== null) headers['x-tollgate-cost-usd'] = costUsd;
+  return new Response(body, { status, headers });
+}
+
+/** An answer as a stream. */
+export function streamReply(call: Call, body: ReadableStream): Response {
+  return new Response(body, { headers: streamHeaders(call) });
+}
+
+/** The headers of an answer as a stream. */
+export function streamHeaders(call: Call): Record<string, string> {
+  const headers = routeHeaders(call);
+  headers['content-type'] = 'text/event-stream; charset=utf-8';
+  headers['cache-control'] = 'no-cache, no-transform';
+  headers['x-accel-buffering'] = 'no';
+  return headers;
+}
+
+/** Our own count of a request's tokens, where upstream has no counter. */
+export function countReply(call: Call, input_tokens: number): Response {
+  return Response.json({ input_tokens }, { headers: routeHeaders(call) });
+}
+
+/** A refusal or a fault, in the words of the caller's protocol. They may quote what the caller sent, but never a key. */
+export function failureReply(
+  failure: CallFailure,
+  protocol: Protocol,
+  requestId: string,
+  standing: Standing | null = null,
+): Response {
+  const headers = failureHeaders(failure, requestId);
+  if (standing !== null) Object.assign(headers, limitHeaders(standing, protocol.name, steadyNowMs(), Date.now()));
+  return new Response(maskKeys(protocol.renderError(failure, requestId)), {
+    status: failure.status(protocol.name),
+    headers,
+  });
+}
+
+function failureHeaders(failure: CallFailure, requestId: string): Record<string, string> {
+  const headers = baseHeaders(requestId);
+  headers['content-type'] = 'application/json';
+  const { shouldRetry } = FAILURE_KINDS[failure.kind];
+  const { retryAfterSeconds, allow, closeConnection } = failure.details;
+  if (shouldRetry !== null) headers['x-should-retry'] = String(shouldRetry);
+  if (failure.kind === 'unauthorized') headers['www-authenticate'] = 'Bearer';
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (allow !== undefined) headers.allow = allow;
+  if (closeConnection === true) headers.connection = 'close';
+  return headers;
+}

@@ -1,0 +1,42 @@
+/** Owns the reply in one piece that leaves only after its call's record is durable. */
+import { formatNanoUsd, type NanoUsd } from '../../billing/money.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { FailureKind } from '../../errors/failure-kinds.ts';
+import type { AnswerFacts } from '../../protocols/protocol.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import type { Dispatch } from '../attempt/attempt.ts';
+import { keptHead } from '../idempotency/idempotency-end.ts';
+import { settle } from '../money/settle.ts';
+import { plainReply } from './reply.ts';
+
+/** What the client gets, and what the record says of it. `failure`: upstream refused the request in words that are passed on. */
+interface Reply {
+  readonly head: Pick<ResponseHead, 'headers'>;
+  readonly body: Buffer | string;
+  readonly status: number;
+  readonly failure: FailureKind | null;
+  readonly facts: AnswerFacts | null;
+}
+
+/** Settles the call and answers. Throws `store_away` where the record cannot be kept. */
+export async function settledReply(
+  { call, gate }: Dispatch,
+  { head, body, status, failure, facts }: Reply,
+): Promise<Response> {
+  let cost: NanoUsd | null;
+  try {
+    cost = await settle(call, { status, failure, facts }, gate);
+  } catch (cause) {
+    if (cause instanceof CallFailure) throw cause;
+    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+  }
+  call.content?.answered(body);
+  const reply = plainReply(call, head, body, status, cost === null ? null : formatNanoUsd(cost));
+  // A refusal in upstream's words is no answer: the request may be sent again, or mended, under its name.
+  if (status !== 200) await call.run?.end((cost ?? 0n) === 0n);
+  else if (call.run !== null) {
+    const kept = keptHead(call, { status, failure, facts });
+    await call.run.keep(kept, reply.headers, typeof body === 'string' ? Buffer.from(body) : body);
+  }
+  return reply;
+}

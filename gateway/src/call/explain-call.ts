@@ -1,0 +1,192 @@
+/**
+ * Owns what the line would say to a call that is not made: its steps in their order, each in words, up to the first that does
+ * not pass. Asks the functions that the line asks; takes nothing of any limit, and sends nothing.
+ */
+import { foreseeCall } from '../admission/admission.ts';
+import { refusalOf } from '../admission/refusal-words.ts';
+import { formatNanoUsd } from '../billing/money.ts';
+import { priceWords } from '../billing/price-book.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { authorize, keyAllowsModel, openEntry, workspaceAllowsModel } from '../identity/authorize.ts';
+
+import type { KeyEntry } from '../identity/key-directory.ts';
+import type { Principal } from '../identity/principal.ts';
+import { steadyNowMs } from '../lib/steady-clock.ts';
+import type { ProtocolName } from '../protocols/protocol.ts';
+import type { Route } from '../routing/route.ts';
+import type { BindingCaps, LimitStore } from '../store/ports/limits.ts';
+import type { StoredKey } from '../store/ports/records.ts';
+import type { Gate } from './deps.ts';
+import { type PreparedClaim, prepareClaim, prepareOtherwise } from './money/hold-request.ts';
+import { chooseRoute } from './request/identify.ts';
+
+/** A call that somebody asks about. Tokens are whole numbers. */
+export interface AskedCall {
+  readonly key: StoredKey;
+  readonly model: string;
+  /** Null: whichever the model is served over. */
+  readonly protocol: ProtocolName | null;
+  readonly endUser: string | null;
+  readonly inputTokens: number;
+  /** Null: the model's own maximum. */
+  readonly outputTokensMax: number | null;
+  readonly stream: boolean;
+}
+
+export interface ExplainedStep {
+  readonly passes: boolean;
+  readonly text: string;
+}
+
+export interface ExplainedCall {
+  readonly admitted: boolean;
+  /** Nano-USD that it would hold; 0 where it does not come so far. */
+  readonly hold: bigint;
+  readonly steps: readonly ExplainedStep[];
+}
+
+/** Ends the explanation: what the line would refuse with. */
+class Refused extends Error {}
+
+const STATES = {
+  expired: 'the key has expired; give it a later expiry',
+  disabled: 'the key is disabled; enable it',
+  ownerless: 'whoever made the key may not make keys there any more; make another one',
+  revoked: 'the key is revoked, which is for good; make another one',
+} as const;
+
+/** What the call would meet now. Rejects where the store cannot be read. */
+export async function explainCall(
+  gate: Pick<Gate, 'directory' | 'settings' | 'desk'>,
+  asked: AskedCall,
+  nowMs: number,
+): Promise<ExplainedCall> {
+  const steps: ExplainedStep[] = [];
+  const pass = (text: string) => void steps.push({ passes: true, text });
+  let hold = 0n;
+  try {
+    const principal = passCaller(gate.directory.byHash.get(asked.key.hash), asked.key, nowMs, pass);
+    const route = passModel(gate, principal, asked, pass);
+    const prepared = passPrice(gate, { principal, route, asked, nowMs }, pass);
+    const taken = await passLimits(gate, prepared, pass);
+    hold = taken.claim.amount;
+    return { admitted: true, hold, steps };
+  } catch (fault) {
+    if (!(fault instanceof Refused || fault instanceof CallFailure)) throw fault;
+    return { admitted: false, hold, steps: [...steps, { passes: false, text: fault.message }] };
+  }
+}
+
+function passCaller(
+  entry: KeyEntry | undefined,
+  key: StoredKey,
+  nowMs: number,
+  pass: (text: string) => void,
+): Principal {
+  if (entry === undefined) throw new Refused('the key opens nothing; make another one');
+  const opened = openEntry(entry, nowMs);
+  if (typeof opened === 'string') throw new Refused(STATES[opened]);
+  const until = key.expiresAtMs === null ? '' : ` until ${new Date(key.expiresAtMs).toISOString()}`;
+  pass(`the key is active${until}`);
+  if (authorize({ ...opened, ranges: null }, { scope: 'inference', address: null, modelNames: null }) !== 'allowed') {
+    throw new Refused('the key may not call models: it lacks the scope inference');
+  }
+  pass('the key has the scope inference');
+  const from =
+    key.ips === null ? 'any address' : `${key.ips.join(', ')} only; the caller’s address is not checked here`;
+  pass(`the key may be used from ${from}`);
+  return opened;
+}
+
+function passModel(
+  { settings }: Pick<Gate, 'settings'>,
+  principal: Principal,
+  { model, protocol }: AskedCall,
+  pass: (text: string) => void,
+): Route {
+  const found = settings.routes.get(model);
+  const name = JSON.stringify(model);
+  if (found !== undefined) {
+    pass(found.model === model ? `the model ${name} is served` : `${name} is a name of the model ${found.model}`);
+    if (!workspaceAllowsModel(principal, found.names)) {
+      throw new Refused(`the workspace ${principal.workspaceId} does not allow the model ${name}; change its models`);
+    }
+    pass(`the workspace ${principal.workspaceId} allows it`);
+    if (!keyAllowsModel(principal, found.names)) {
+      throw new Refused(`the key does not allow the model ${name}; change its models`);
+    }
+    pass('the key allows it');
+  }
+  // The line's own word, whatever was said of it above.
+  const route = chooseRoute(settings, principal, model, protocol ?? found?.protocols[0] ?? 'chat');
+  const over = route.protocols.map((one) => (one === 'chat' ? 'chat completions' : 'messages')).join(' and ');
+  pass(`it is served over ${over} by ${route.upstream.provider}`);
+  return route;
+}
+
+function passPrice(
+  gate: Pick<Gate, 'desk' | 'settings'>,
+  call: { readonly principal: Principal; readonly route: Route; readonly asked: AskedCall; readonly nowMs: number },
+  pass: (text: string) => void,
+): PreparedClaim {
+  const { principal, route, asked, nowMs } = call;
+  const { endUser, stream, inputTokens } = asked;
+  const outputTokensMax = asked.outputTokensMax ?? route.traits.outputTokensMax;
+  const described = { callId: '', principal, route, endUser, atMs: nowMs, stream, inputTokens, outputTokensMax };
+  // A call as most are: text alone, which asks for no reasoning.
+  const plain = { apart: undefined, priced: null, hidesReasoning: route.hiddenReasoning === 'always', limit: null };
+  const prepared = prepareClaim(gate, { ...described, ...plain }, () => undefined);
+  if (prepared.price === null) pass('the model has no price, and none is needed');
+  else pass(`the model costs ${priceWords(prepared.price)}`);
+  return prepared;
+}
+
+/** What the call would take in the end. */
+async function passLimits(
+  { desk }: Pick<Gate, 'desk'>,
+  prepared: PreparedClaim,
+  pass: (text: string) => void,
+): Promise<PreparedClaim> {
+  let taken = prepared;
+  let decision = await foreseeCall(desk.limits, taken.claim, steadyNowMs());
+  const other = decision.kind === 'refused' ? prepareOtherwise(prepared, decision.refusal) : null;
+  if (other !== null) {
+    taken = other;
+    decision = await foreseeCall(desk.limits, taken.claim, steadyNowMs());
+  }
+  if (decision.kind === 'refused') {
+    const { kind, id } = decision.refusal.subject;
+    throw new Refused(`${refusalOf(decision.refusal).message} (${kind.replace('_', ' ')} ${id})`);
+  }
+  const { claim } = taken;
+  if (taken.price !== null) pass(`the call would hold ${formatNanoUsd(claim.amount)} USD`);
+  if (claim.binding.length === 0) pass('no limit binds it');
+  for (const binding of claim.binding) {
+    for (const text of await explainCaps(desk.limits.store, binding)) pass(text);
+  }
+  if (claim.prepaidAccount !== null) pass(`the balance of the account ${claim.prepaidAccount} covers the hold`);
+  return taken;
+}
+
+/** A line for each cap. */
+async function explainCaps(
+  store: Pick<LimitStore, 'readUse' | 'readBudget'>,
+  binding: BindingCaps,
+): Promise<readonly string[]> {
+  const { subject, caps, windowEndMs } = binding;
+  const { requestsPerMinute, tokensPerMinute, concurrency, budget } = caps;
+  const whose = `${subject.kind.replace('_', ' ')} ${subject.id}`;
+  const use = await store.readUse(binding, steadyNowMs());
+  const lines: string[] = [];
+  if (use.requests !== null)
+    lines.push(`${whose}: ${use.requests.used} of ${requestsPerMinute} requests per minute are used`);
+  if (use.tokens !== null) lines.push(`${whose}: ${use.tokens.used} of ${tokensPerMinute} tokens per minute are used`);
+  if (use.running !== null) lines.push(`${whose}: ${use.running} of ${concurrency} calls at once are running`);
+  const state = budget === null ? null : await store.readBudget(binding);
+  if (budget !== null && state !== null) {
+    const until = windowEndMs === null ? 'for all time' : `until ${new Date(windowEndMs).toISOString()}`;
+    const spent = `${formatNanoUsd(state.settled)} USD are spent and ${formatNanoUsd(state.held)} held`;
+    lines.push(`${whose}: ${spent} of ${formatNanoUsd(budget.amount)} ${until}`);
+  }
+  return lines;
+}

@@ -1,0 +1,142 @@
+/**
+ * Owns the line of a call, from top to bottom: authenticate, admit, read, authorize, route, plan, hold, attempt, deliver, settle.
+ * Every step is a plain function that answers or throws CallFailure; the only catch is here.
+ */
+
+import type { Capacity } from '../admission/capacity.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { noteUse } from '../identity/key-use.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+import { dispatch } from './attempt/attempt.ts';
+import { type CallConnection, openCall, releaseCall } from './call.ts';
+import { startContent } from './content/start-content.ts';
+import { countTokens, holdCount } from './count-call.ts';
+import { deliver } from './deliver/deliver.ts';
+import { refuse } from './deliver/refuse.ts';
+import { countReply } from './deliver/reply.ts';
+import type { Gate } from './deps.ts';
+import { replayOrBegin } from './idempotency/idempotency.ts';
+import { holdCall } from './money/hold-call.ts';
+import { adaptRoute } from './plan/adapt-route.ts';
+import { allowNamedModels } from './plan/named-models.ts';
+import { planCall, planFold } from './plan/plan-call.ts';
+import { allowCaller, chooseRoute, identify } from './request/identify.ts';
+import { readBody } from './request/read-body.ts';
+import { readCall } from './request/read-call.ts';
+import { readCredential, readProtocolVersion } from './request/read-credential.ts';
+
+/** What arrived. `address` is asked only where a key has an address list. */
+export interface Arrival {
+  readonly request: Request;
+  readonly protocol: Protocol;
+  /** The call asks for a count of its tokens, not for an answer. */
+  readonly countOnly: boolean;
+  address(): string | null;
+  readonly connection: CallConnection;
+}
+
+/** Answers one call, whatever happens to it. */
+export async function handleCall(
+  { request, protocol, countOnly, address, connection }: Arrival,
+  gate: Gate,
+): Promise<Response> {
+  const call = openCall(protocol.name, request.headers, connection);
+  const { settings } = gate;
+  const { limits } = settings.config;
+  let streams = false;
+  try {
+    const principal = identify(gate.directory, readCredential(request.headers, protocol.name));
+    call.principal = principal;
+    noteUse(principal.use, request.headers, call.atMs);
+    allowCaller(principal, principal.ranges === null ? null : address());
+    const place = admit(gate);
+    call.held.push(() => place.leave());
+    const version = readProtocolVersion(request.headers, protocol.name);
+    const body = await readBody(request, { keyId: principal.keyId, address }, limits, gate.capacity.bodyBytes);
+    call.held.push(body.release);
+    place.open();
+    const kept = principal.bodies ?? settings.config.defaults.logBodies;
+    if (kept !== 'off' && !countOnly) startContent(call, gate.content, kept, body.bytes);
+    const { outline, facts } = await readCall(body.bytes, protocol, { limits, version, countOnly });
+    call.facts = facts;
+    const chosen = chooseRoute(settings, principal, facts.model, protocol.name);
+    const route = adaptRoute(chosen, principal.workspaceId, call.atMs, gate.refusedMembers);
+    call.route = route;
+    if (facts.priced !== undefined && route.upstream.protocols.includes(protocol.name)) {
+      call.priced = allowNamedModels(settings, { principal, route, protocol: protocol.name }, facts.priced);
+    }
+    const routed = { call, gate, protocol, route, outline };
+    if (countOnly) {
+      await holdCount(routed);
+      if (!route.upstream.protocols.includes(protocol.name)) return countReply(call, await countTokens(routed));
+    }
+    const planned = planCall(routed);
+    const sending = planned instanceof Promise ? await planned : planned;
+    call.dropped = sending.dropped;
+    const earlier = countOnly ? null : replayOrBegin(routed, request);
+    const replayed = earlier instanceof Promise ? await earlier : earlier;
+    if (replayed !== null) return replayed;
+    const holding = countOnly ? undefined : holdCall(routed);
+    if (holding instanceof Promise) await holding;
+    const job = { ...routed, request, version, countOnly, sending: call.folded ? await planFold(routed) : sending };
+    const begun = await dispatch(job);
+    streams = begun.kind === 'stream';
+    return await deliver(job, begun);
+  } catch (error) {
+    return await refuse(call, error, { protocol, gate, countOnly });
+  } finally {
+    // A stream gives back what it holds when it closes.
+    if (!streams) {
+      releaseCall(call);
+      connection.replyReady();
+    }
+  }
+}
+
+/** Lets a call in, before its body is read. Throws `draining`, `store_away` or `over_capacity`, each a 503. */
+function admit(gate: Gate): CallPlace {
+  if (gate.draining) {
+    throw new CallFailure('draining', 'the gateway is shutting down; try again', {
+      retryAfterSeconds: 2,
+      closeConnection: true,
+    });
+  }
+  if (!gate.recorder.writable()) {
+    throw new CallFailure('store_away', 'calls cannot be recorded at the moment; try again shortly', {
+      retryAfterSeconds: 2,
+    });
+  }
+  if (gate.capacity.openCalls.isFull) throw tooManyCalls();
+  return new CallPlace(gate.capacity);
+}
+
+/** What one call takes of the calls that there may be. A body that arrives slowly takes none, so that nobody is shut out by it. */
+class CallPlace {
+  readonly #capacity: Capacity;
+  #isOpen = false;
+
+  constructor(capacity: Capacity) {
+    this.#capacity = capacity;
+    capacity.present.take(1);
+  }
+
+  /** The body is here: the call begins. Throws `over_capacity`. */
+  open(): void {
+    if (!this.#capacity.openCalls.take(1)) throw tooManyCalls();
+    this.#isOpen = true;
+  }
+
+  /** Once, when nothing of the call runs any more. */
+  leave(): void {
+    this.#capacity.present.give(1);
+    if (this.#isOpen) this.#capacity.openCalls.give(1);
+  }
+}
+
+function tooManyCalls(): CallFailure {
+  // A client that waits for its next try would keep a descriptor meanwhile.
+  return new CallFailure('over_capacity', 'the gateway has too many calls open; try again shortly', {
+    retryAfterSeconds: 1,
+    closeConnection: true,
+  });
+}

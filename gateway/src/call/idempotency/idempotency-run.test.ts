@@ -1,0 +1,132 @@
+/** Checks what is remembered of a run for each way in which it can end, and what it holds meanwhile. */
+import { describe, expect, test } from 'bun:test';
+import { Gauge } from '../../admission/capacity.ts';
+import { Secret } from '../../lib/secret.ts';
+import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
+import { createRunHasher } from './idempotency-name.ts';
+import { IdempotencyRun, KEPT_ANSWER_BYTES_MAX } from './idempotency-run.ts';
+import { createAnswerSeal } from './idempotency-seal.ts';
+
+const MASTER_KEY = new Secret('ab'.repeat(32));
+const RUN = { keyId: 'key_1', nameHash: 'aa', bodyHash: 'bb', callId: 'req_1' };
+const HEAD = { status: 200, stream: true, error: null, finish_reason: 'stop', served_model: 'm', provider: 'p' };
+const seal = createAnswerSeal(MASTER_KEY);
+
+/** Notes what it is asked; `fails` makes every end reject. */
+function start({ bytesMax = 100 * KEPT_ANSWER_BYTES_MAX, fails = false } = {}) {
+  const asked: string[] = [];
+  const faults: string[] = [];
+  let sealed: Uint8Array = new Uint8Array(0);
+  const note = (what: string) => {
+    asked.push(what);
+    return fails ? Promise.reject(new Error('no disk')) : Promise.resolve();
+  };
+  const store: IdempotencyStore = {
+    begin: async () => ({ kind: 'began' }),
+    async keep(_run, bytes) {
+      sealed = bytes;
+      await note('keep');
+      return 'kept';
+    },
+    end: (_run, reason) => note(`end ${reason}`),
+    forget: () => note('forget'),
+    sweep: async () => 0,
+  };
+  const answerBytes = new Gauge(() => bytesMax);
+  const log = {
+    fault: (id: string) => faults.push(id),
+    alarm: () => undefined,
+    unpriced: () => undefined,
+    upstream: () => undefined,
+  };
+  const run = new IdempotencyRun(RUN, { store, seal, hasher: createRunHasher(MASTER_KEY), answerBytes }, log);
+  return { run, asked, faults, answerBytes, opened: () => seal.open(RUN, sealed) };
+}
+
+describe('a run', () => {
+  test('that ends whole keeps what was gathered and the last bytes, with the headers of the answer itself', async () => {
+    const { run, asked, answerBytes, opened } = start();
+    const reused = Buffer.from('data: 1\n\n');
+    run.gather(reused);
+    reused.fill(0);
+    run.gather(Buffer.from('data: 2\n\n'));
+    expect(answerBytes.held).toBeGreaterThan(0);
+    const headers = new Headers({
+      'content-type': 'text/event-stream',
+      'x-request-id': 'req_1',
+      'x-ratelimit-limit-requests': '5',
+      'x-tollgate-model': 'm',
+    });
+    await run.keep(HEAD, headers, Buffer.from('data: [DONE]\n\n'));
+    expect(asked).toEqual(['keep']);
+    expect(opened()?.body.toString()).toBe('data: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
+    expect(opened()?.head).toEqual({
+      ...HEAD,
+      headers: [
+        ['content-type', 'text/event-stream'],
+        ['x-tollgate-model', 'm'],
+      ],
+    });
+    expect(answerBytes.held).toBe(0);
+  });
+
+  test('that ends otherwise is free where nothing was charged, else never to be repeated', async () => {
+    for (const [isFree, end] of [
+      [true, 'forget'],
+      [false, 'end incomplete'],
+    ] as const) {
+      const { run, asked, answerBytes } = start();
+      run.gather(Buffer.alloc(100_000));
+      await run.end(isFree);
+      expect(asked).toEqual([end]);
+      expect(answerBytes.held).toBe(0);
+    }
+  });
+
+  test('ends once', async () => {
+    const { run, asked, answerBytes } = start();
+    await run.end(false);
+    await run.keep(HEAD, new Headers(), Buffer.from('late'));
+    await run.end(true);
+    run.gather(Buffer.from('later'));
+    expect(asked).toEqual(['end incomplete']);
+    expect(answerBytes.held).toBe(0);
+  });
+
+  test('keeps an answer up to its bound, gathered or in one piece', async () => {
+    const bytes = Buffer.alloc(KEPT_ANSWER_BYTES_MAX + 1);
+    for (const length of [KEPT_ANSWER_BYTES_MAX - 1, KEPT_ANSWER_BYTES_MAX, KEPT_ANSWER_BYTES_MAX + 1]) {
+      for (const gathered of [0, 1_000_000, length]) {
+        const { run, asked, answerBytes } = start();
+        run.gather(bytes.subarray(0, gathered));
+        await run.keep(HEAD, new Headers(), bytes.subarray(gathered, length));
+        expect({ length, gathered, asked }).toEqual({
+          length,
+          gathered,
+          asked: [length > KEPT_ANSWER_BYTES_MAX ? 'end too_large' : 'keep'],
+        });
+        expect(answerBytes.held).toBe(0);
+      }
+    }
+  });
+
+  test('gives up gathering where memory has no room, at once', async () => {
+    const { run, asked, answerBytes } = start({ bytesMax: 100_000 });
+    run.gather(Buffer.alloc(90_000));
+    expect(answerBytes.held).toBeGreaterThanOrEqual(90_000);
+    run.gather(Buffer.alloc(20_000));
+    expect(answerBytes.held).toBe(0);
+    run.gather(Buffer.alloc(10));
+    expect(answerBytes.held).toBe(0);
+    await run.keep(HEAD, new Headers(), Buffer.alloc(1));
+    expect(asked).toEqual(['end no_room']);
+  });
+
+  test('whose end cannot be kept says so in the log, and lets the call go on', async () => {
+    const { run, faults, answerBytes } = start({ fails: true });
+    run.gather(Buffer.alloc(10));
+    await run.keep(HEAD, new Headers(), Buffer.alloc(1));
+    expect(faults).toEqual(['req_1']);
+    expect(answerBytes.held).toBe(0);
+  });
+});

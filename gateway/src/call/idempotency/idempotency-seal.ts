@@ -1,0 +1,95 @@
+/** Owns the form in which an answer is kept for replay: encrypted, bound to the run that it belongs to. Keeps nothing. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Secret } from '../../lib/secret.ts';
+import type { RunName } from '../../store/ports/idempotency.ts';
+
+/** What a client got, and what its record said of it. `error`: a plain answer ended where its money did. */
+export interface KeptHead {
+  readonly status: number;
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly stream: boolean;
+  readonly error: string | null;
+  readonly finish_reason: string | null;
+  readonly served_model: string | null;
+  readonly provider: string | null;
+}
+
+export interface KeptAnswer {
+  readonly head: KeptHead;
+  readonly body: Buffer;
+}
+
+export interface AnswerSeal {
+  /** Takes the body as it was gathered. A large one is sealed in steps, between which others go on. */
+  seal(run: RunName, head: KeptHead, body: readonly Uint8Array[]): Promise<Buffer>;
+  /** Null: it was not sealed for this run with this master key, or was changed since. */
+  open(run: RunName, sealed: Uint8Array): KeptAnswer | null;
+}
+
+const VERSION = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const OVERHEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+const LENGTH_BYTES = 4;
+/** So many bytes at once hold up other calls for less than a millisecond. */
+const STEP_BYTES = 512 * 1024;
+
+/**
+ * AES-256-GCM under a key derived from the master key. Sealed: a version byte, the nonce, the tag, then the encrypted text,
+ * which is the head's length (4 bytes, big-endian), the head as JSON and the body. A random nonce is sound for 2^32 answers
+ * (NIST SP 800-38D, 8.3): a thousand each second for seven weeks, each of them under an idempotency key.
+ */
+export function createAnswerSeal(masterKey: Secret): AnswerSeal {
+  const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate idempotency answer v1', 32);
+  const key = Buffer.from(derived);
+  return {
+    async seal(run, head, body) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(boundTo(run));
+      const text = Buffer.from(JSON.stringify(head));
+      const length = Buffer.alloc(LENGTH_BYTES);
+      length.writeUInt32BE(text.length);
+      const bodyBytes = body.reduce((sum, piece) => sum + piece.length, 0);
+      const sealed = Buffer.allocUnsafeSlow(OVERHEAD_BYTES + LENGTH_BYTES + text.length + bodyBytes);
+      let at = OVERHEAD_BYTES;
+      let stepBytes = 0;
+      for (const piece of [length, text, ...body].flatMap(inSteps)) {
+        // What this mode gives out is as long as what it is given.
+        at += cipher.update(piece).copy(sealed, at);
+        stepBytes += piece.length;
+        if (stepBytes < STEP_BYTES) continue;
+        stepBytes = 0;
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      cipher.final();
+      Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag()]).copy(sealed);
+      return sealed;
+    },
+    open(run, sealed) {
+      if (sealed.length < OVERHEAD_BYTES + LENGTH_BYTES || sealed[0] !== VERSION) return null;
+      const tagAt = 1 + NONCE_BYTES;
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, tagAt), { authTagLength: TAG_BYTES });
+      decipher.setAAD(boundTo(run)).setAuthTag(sealed.subarray(tagAt, OVERHEAD_BYTES));
+      const plain = decipher.update(sealed.subarray(OVERHEAD_BYTES));
+      try {
+        decipher.final();
+      } catch {
+        return null;
+      }
+      const bodyAt = LENGTH_BYTES + plain.readUInt32BE();
+      const head = JSON.parse(plain.toString('utf8', LENGTH_BYTES, bodyAt)) as KeptHead;
+      return { head, body: plain.subarray(bodyAt) };
+    },
+  };
+}
+
+function inSteps(piece: Uint8Array): Uint8Array[] {
+  const steps: Uint8Array[] = [];
+  for (let at = 0; at < piece.length; at += STEP_BYTES) steps.push(piece.subarray(at, at + STEP_BYTES));
+  return steps;
+}
+
+/** An answer that was moved to another key, name, request or call does not open. */
+function boundTo({ keyId, nameHash, bodyHash, callId }: RunName): Buffer {
+  return Buffer.from([keyId, nameHash, bodyHash, callId].join('|'));
+}

@@ -1,0 +1,212 @@
+/**
+ * Owns what an idempotency key means for a call before it is sent: it runs, gets the answer of the call that ran, or is
+ * refused. Contract, 5 and 8.
+ */
+import { Gauge } from '../../admission/capacity.ts';
+import { formatNanoUsd } from '../../billing/money.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { Secret } from '../../lib/secret.ts';
+import type { BeginOutcome, IdempotencyStore, RunName, UnkeptReason } from '../../store/ports/idempotency.ts';
+import type { Call } from '../call.ts';
+import { baseHeaders } from '../deliver/reply.ts';
+import type { Gate } from '../deps.ts';
+import { masked, settle } from '../money/settle.ts';
+import type { RoutedCall } from '../plan/plan-call.ts';
+import type { DirectController } from '../stream/outbox.ts';
+import { createRunHasher, readIdempotencyName } from './idempotency-name.ts';
+import { type Idempotency, IdempotencyRun } from './idempotency-run.ts';
+import { createAnswerSeal, type KeptAnswer, type KeptHead } from './idempotency-seal.ts';
+
+/** Of the whole process, in bytes: streams that are gathered for replay, and replays that clients have still to take. */
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
+
+/** All that the line needs; keys are derived from the master key, so that what is stored holds over restarts. */
+export function createIdempotency(masterKey: Secret, store: IdempotencyStore): Idempotency {
+  return {
+    store,
+    hasher: createRunHasher(masterKey),
+    seal: createAnswerSeal(masterKey),
+    answerBytes: new Gauge(() => ANSWER_BYTES_MAX),
+  };
+}
+
+/**
+ * The reply where the call must not be sent, null where it may: then `call.run` is set, durably begun, if it has a name.
+ * Throws `invalid_request`, `idempotency_reused`, `idempotency_running`, `idempotency_lost`, `store_away`.
+ */
+export function replayOrBegin(routed: RoutedCall, request: Request): Promise<Response | null> | null {
+  const name = readIdempotencyName(request.headers);
+  return name === null ? null : beginRun(routed, request, name);
+}
+
+async function beginRun(routed: RoutedCall, request: Request, name: string): Promise<Response | null> {
+  const { call, gate, protocol, outline } = routed;
+  const { store, hasher, seal } = gate.idempotency;
+  const keyId = call.principal?.keyId;
+  if (keyId === undefined) throw new Error('a run begins only after its caller is known');
+  const nameHash = hasher.hashName(keyId, name);
+  const bodyHash = await hasher.hashBody(protocol.name, outline.bytes);
+  const run: RunName = { keyId, nameHash, bodyHash, callId: call.requestId };
+  const met = await store.begin(run, Date.now()).catch((cause: unknown) => {
+    throw new CallFailure('store_away', 'the idempotency key cannot be looked up at the moment; try again shortly', {
+      cause,
+      retryAfterSeconds: 2,
+    });
+  });
+  if (met.kind === 'began') {
+    call.run = new IdempotencyRun(run, gate.idempotency, gate.log);
+    return null;
+  }
+  if (met.kind !== 'replay') throw refusalOf(met);
+  const answer = seal.open(met.run, met.sealed);
+  if (answer === null) {
+    const cause = `the answer of ${met.run.callId} was changed, or sealed with another master key`;
+    gate.log.fault(call.requestId, 'a stored answer cannot be read', cause);
+    throw new CallFailure('gateway_fault', 'the answer stored for this idempotency key cannot be read', { cause });
+  }
+  return replayAnswer({ call, gate, request }, answer, met.run.callId);
+}
+
+const NEW_KEY = 'To have it run again, and pay again, send it with a new idempotency key';
+const WHY_UNKEPT: { readonly [reason in UnkeptReason]: string } = {
+  incomplete: 'broke off before its answer was complete, and was charged for what it used',
+  too_large: 'was answered, but its answer is too large to be kept',
+  no_room: 'was answered, but there was no room to keep its answer',
+};
+
+function refusalOf(met: Exclude<BeginOutcome, { kind: 'began' | 'replay' }>): CallFailure {
+  switch (met.kind) {
+    case 'other_body':
+      return new CallFailure(
+        'idempotency_reused',
+        'this idempotency key was used with another body, or at another endpoint, within 24 hours. Send a new request with a new key',
+        { param: 'idempotency-key' },
+      );
+    case 'running':
+      return new CallFailure(
+        'idempotency_running',
+        'the call with this idempotency key is still running. Ask again for its answer shortly',
+        { retryAfterSeconds: 1 },
+      );
+    case 'cut':
+      return new CallFailure(
+        'idempotency_lost',
+        `the call with this idempotency key was cut off by a fault of this gateway, and may have reached the model. ${NEW_KEY}`,
+      );
+    case 'unkept':
+      return new CallFailure(
+        'idempotency_lost',
+        `the call with this idempotency key ${WHY_UNKEPT[met.reason]}. ${NEW_KEY}`,
+      );
+  }
+}
+
+/** Up to here bytes are handed over at once, as those of any answer in one piece are. */
+const UNPACED_BYTES_MAX = 64 * 1024;
+
+/**
+ * The stored answer as a reply of this call, with an id of its own; the first call's id stands beside it. It has a record
+ * and costs nothing. Throws `over_capacity`, or `store_away` where the record cannot be kept.
+ */
+async function replayAnswer(
+  { call, gate, request }: { readonly call: Call; readonly gate: Gate; readonly request: Request },
+  { head, body }: KeptAnswer,
+  firstCallId: string,
+): Promise<Response> {
+  const held = body.length <= UNPACED_BYTES_MAX ? null : holdBytes(gate, body.length);
+  try {
+    await recordReplay(call, gate, head);
+  } catch (cause) {
+    held?.release();
+    throw new CallFailure('store_away', 'the call could not be recorded; try again', { cause, retryAfterSeconds: 1 });
+  }
+  call.content?.answered(body, head.stream);
+  const headers = new Headers(baseHeaders(call.requestId));
+  for (const [name, value] of head.headers) headers.set(name, value);
+  // An answer that an earlier release stored may have the type that upstream gave it.
+  if (headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+    headers.set('content-type', 'application/json');
+  }
+  if (headers.has('x-tollgate-cost-usd')) headers.set('x-tollgate-cost-usd', formatNanoUsd(0n));
+  headers.set('x-tollgate-replayed', 'true');
+  headers.set('x-tollgate-replayed-request-id', firstCallId);
+  if (held === null) return new Response(body, { status: head.status, headers });
+  const timeoutMs = gate.settings.config.limits.slowReaderTimeoutMs;
+  return new Response(pacedBody(held, body, { timeoutMs, signal: request.signal }), { status: head.status, headers });
+}
+
+function holdBytes({ idempotency: { answerBytes } }: Gate, bytes: number): HeldBytes {
+  if (!answerBytes.take(bytes)) {
+    throw new CallFailure('over_capacity', 'too many stored answers are being given out; try again shortly', {
+      retryAfterSeconds: 1,
+    });
+  }
+  let isHeld = true;
+  return {
+    release() {
+      if (isHeld) answerBytes.give(bytes);
+      isHeld = false;
+    },
+  };
+}
+
+/** What the first call's record says of the answer; what was used is that call's alone. */
+function recordReplay(call: Call, gate: Gate, head: KeptHead): Promise<unknown> {
+  const { error, finish_reason, provider } = head;
+  const served_model = masked(head.served_model);
+  const outcome = { status: head.status, failure: null, facts: null };
+  return settle(call, outcome, gate, { error, finish_reason, served_model, provider });
+}
+
+/** What the bytes hold of the process. Letting go twice is harmless. */
+interface HeldBytes {
+  release(): void;
+}
+
+interface Pace {
+  /** A client that takes nothing for so long is given up. */
+  readonly timeoutMs: number;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+const SLICE_BYTES = 64 * 1024;
+
+/** A body that holds what it holds until the client has taken all, left, or stopped to take. */
+export function pacedBody(held: HeldBytes, bytes: Uint8Array, { timeoutMs, signal }: Pace): ReadableStream {
+  const leave = () => held.release();
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+
+  async function pull(controller: DirectController): Promise<void> {
+    try {
+      for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+        const taken = controller.write(bytes.subarray(at, at + SLICE_BYTES));
+        // A rejection breaks the connection: a client that reads on must not take it for a clean end.
+        if (typeof taken !== 'number') await within(taken, timeoutMs, signal);
+      }
+      controller.flush();
+      controller.close();
+    } finally {
+      held.release();
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  const source = { type: 'direct' as const, pull, cancel: leave };
+  return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+}
+
+function within(taken: Promise<unknown>, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error('the client takes nothing of the answer'));
+    const timer = setTimeout(giveUp, timeoutMs);
+    signal.addEventListener('abort', giveUp, { once: true });
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+      resolve();
+    };
+    taken.then(finish, giveUp);
+  });
+}

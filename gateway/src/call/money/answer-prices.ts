@@ -1,0 +1,141 @@
+/**
+ * Owns which price an answer is charged at: by the model and the tier that it states, among those that the request could reach.
+ * Contract, 10.2 and 10.9. Sums no cost.
+ */
+
+import type { Price } from '../../billing/price.ts';
+import { priceAt } from '../../billing/price-book.ts';
+import { priceOfTier } from '../../billing/price-modifiers.ts';
+import { findModel } from '../../catalog/catalog.ts';
+import { specialTier, type TierWords } from '../../generation/tier-words.ts';
+import type { Usage, UsageApart, UsagePart } from '../../generation/usage.ts';
+
+import type { AnswerFacts } from '../../protocols/protocol.ts';
+import type { Route } from '../../routing/route.ts';
+import type { Call } from '../call.ts';
+import type { MoneyDesk } from './billing-deps.ts';
+
+/** The usage with the price of each part where there are several, and the price of the model that answered. */
+export interface PricedUsage {
+  readonly usage: Usage;
+  readonly price: Price;
+  /** Of each version that the parts name. */
+  priceOf(version: string): Price;
+  /** Words of the answer whose price is not known: it was charged as without them. */
+  readonly unknownTier: TierWords | undefined;
+}
+
+type Priced = Pick<Call, 'route' | 'priced' | 'principal' | 'atMs'>;
+
+/** Whether an answer of such usage may cost anything but its usage at the price of the model that was asked for. */
+export function mayCostOtherwise(call: Pick<Call, 'priced'>, { apart }: Usage): boolean {
+  return call.priced !== null || (apart !== undefined && (apart.tier !== undefined || apart.parts !== undefined));
+}
+
+/** `asked`: the price of the model that was asked for, with the account's mark-up. */
+export function priceAnswer(
+  call: Priced,
+  asked: Price,
+  told: Usage,
+  facts: AnswerFacts | null,
+  desk: Pick<MoneyDesk, 'priced'>,
+): PricedUsage {
+  const prices = new AnswerPrices(call, asked, told, facts, desk);
+  const served = prices.ofServed(facts?.model ?? null);
+  const known = new Map([[served.version, served]]);
+  const parts = (told.apart?.parts ?? []).map((part) => {
+    const own = part.model === undefined ? served : prices.ofRun(part.model);
+    known.set(own.version, own);
+    return { ...part, price_version: own.version };
+  });
+  const versions = new Set(parts.map((part) => part.price_version));
+  const sole = versions.size === 1 ? (known.get(parts[0]?.price_version ?? '') ?? served) : null;
+  // Runs at one price are one sum, save where it depends on the length of each.
+  const isSummed = parts.length < 2 || (sole !== null && sole.tiers.length === 0);
+  return {
+    usage: withParts(told, isSummed ? undefined : joinToCounters(told, parts)),
+    price: sole ?? served,
+    priceOf: (version) => known.get(version) ?? served,
+    unknownTier: prices.unknownTier,
+  };
+}
+
+/** The counters may have been raised by our own count of what came: what is beyond the parts is the last one's. */
+function joinToCounters(usage: Usage, parts: readonly UsagePart[]): readonly UsagePart[] {
+  const output = parts.reduce((sum, part) => sum + part.output, 0);
+  const last = parts.at(-1);
+  if (last === undefined || output === usage.output) return parts;
+  return [...parts.slice(0, -1), { ...last, output: last.output + usage.output - output }];
+}
+
+function withParts(usage: Usage, parts: readonly UsagePart[] | undefined): Usage {
+  const { apart, ...counters } = usage;
+  if (apart === undefined) return usage;
+  const { parts: _, ...others } = apart;
+  const kept: UsageApart = parts === undefined ? others : { ...others, parts };
+  return Object.keys(kept).length === 0 ? counters : { ...counters, apart: kept };
+}
+
+class AnswerPrices {
+  unknownTier: TierWords | undefined;
+  readonly #call: Priced;
+  readonly #asked: Price;
+  readonly #tier: TierWords;
+  readonly #desk: Pick<MoneyDesk, 'priced'>;
+
+  constructor(call: Priced, asked: Price, usage: Usage, facts: AnswerFacts | null, desk: Pick<MoneyDesk, 'priced'>) {
+    this.#call = call;
+    this.#asked = asked;
+    this.#desk = desk;
+    // What the answer states goes before what was asked for; it may state that it was served as any other.
+    this.#tier = { ...call.priced?.members.tier, ...facts?.tier, ...usage.apart?.tier };
+  }
+
+  /** Of the model that answered. Without other models in the request it is the one asked for, whatever name upstream gives it. */
+  ofServed(model: string | null): Price {
+    const mayBeOther = this.#call.priced?.named.some(({ named }) => named.role === 'instead') ?? false;
+    return mayBeOther && model !== null ? this.ofRun(model) : this.#ofAsked();
+  }
+
+  /** Of a model that the answer names as one of its runs. */
+  ofRun(model: string): Price {
+    const { route, priced } = this.#call;
+    if (route === null || isSameModel(route, model, route.upstream.model)) return this.#ofAsked();
+    const named = priced?.named.find((one) => isSameModel(one.route, model, one.named.name));
+    if (named !== undefined)
+      return this.#ofList(this.#listOf(named.route), { ...this.#tier, ...named.named.tier }) ?? this.#ofAsked();
+    const known = route.catalog === null ? null : findModel(route.catalog.provider, model);
+    if (known !== null) return this.#ofList(known.price, this.#tier) ?? this.#ofAsked();
+    // A name that nobody knows, from a request that named several: the dearest of them cannot be too cheap.
+    const candidates = (priced?.named ?? []).map((one) => this.#ofList(this.#listOf(one.route), this.#tier));
+    return candidates.reduce<Price>(
+      (most, one) => (one !== null && one.output > most.output ? one : most),
+      this.#ofAsked(),
+    );
+  }
+
+  #ofAsked(): Price {
+    const { route } = this.#call;
+    return (route === null ? null : this.#ofList(this.#listOf(route), this.#tier)) ?? this.#asked;
+  }
+
+  #listOf(route: Route): Price | null {
+    return priceAt(route.prices, this.#call.atMs);
+  }
+
+  #ofList(list: Price | null, tier: TierWords): Price | null {
+    if (list === null) return null;
+    const found = priceOfTier(list, tier);
+    if (found === null) this.unknownTier = specialTier(tier);
+    return this.#desk.priced(found ?? list, this.#call.principal?.account.markUpPpm ?? 0);
+  }
+}
+
+const DATE = /^[-@](?:20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$/;
+
+/** Whether upstream means one model by both names: upstreams answer with dated ones. */
+function isSameModel({ catalog }: Route, told: string, name: string): boolean {
+  if (told === name || (told.startsWith(name) && DATE.test(told.slice(name.length)))) return true;
+  const known = catalog === null ? null : findModel(catalog.provider, told);
+  return known !== null && catalog !== null && known === findModel(catalog.provider, name);
+}

@@ -1,0 +1,172 @@
+/** Checks the money of one call: what it may go on to produce, that it ends once, and that what it splits adds up. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { SLICE_TOKENS } from '../../billing/reserve.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { ZERO_USAGE } from '../../generation/usage.ts';
+import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import { holdMoney } from '../testing/held-money.ts';
+
+const RECORD = sampleRecord('req_1');
+const SLICE = BigInt(SLICE_TOKENS);
+
+describe.each([
+  ['in memory', false],
+  ['that answer later', true],
+] as const)('with limits %s', (_, far) => {
+  test('what the call did not use goes back', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: 5_000n, far });
+    expect(budget()).toEqual({ settled: 0n, held: SLICE });
+    await money.settle(700n, 700, RECORD);
+    expect(ledger.kept).toEqual([`settle req_1 posted 700 released ${SLICE - 700n} absorbed 0`]);
+    expect(budget()).toEqual({ settled: 700n, held: 0n });
+  });
+
+  test('a cost above the hold extends it first, as far as the caps allow; the operator bears the rest', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: SLICE + 100n, far });
+    await money.settle(SLICE + 250n, 0, RECORD);
+    expect(ledger.kept).toEqual(['extend req_1 #1 100', `settle req_1 posted ${SLICE + 100n} released 0 absorbed 150`]);
+    expect(budget()).toEqual({ settled: SLICE + 100n, held: 0n });
+  });
+
+  test('a cost that the operator bears is absorbed whole: nothing is posted or extended', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: SLICE + 100n, far });
+    await money.settle(SLICE + 250n, 0, RECORD, 'operator');
+    expect(ledger.kept).toEqual([`settle req_1 posted 0 released ${SLICE} absorbed ${SLICE + 250n}`]);
+    expect(budget()).toEqual({ settled: 0n, held: 0n });
+  });
+
+  test('a slice that the caps allow lets the stream go on, one that they do not leaves it as it was', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: SLICE * 2n, far });
+    expect([money.isMetered, money.allowedTokens]).toEqual([true, SLICE_TOKENS]);
+    expect(money.dueSlice(SLICE_TOKENS / 2)).toBeNull();
+    const next = money.dueSlice((SLICE_TOKENS * 3) / 4);
+    if (next === null) throw new Error('a slice is due');
+    expect(await money.extend(next)).toBe(true);
+    expect([money.allowedTokens, ledger.kept]).toEqual([2 * SLICE_TOKENS, [`extend req_1 #1 ${SLICE}`]]);
+    const last = money.dueSlice((SLICE_TOKENS * 7) / 4);
+    if (last === null) throw new Error('another slice is due');
+    expect(await money.extend(last)).toBe(false);
+    expect([money.allowedTokens, ledger.kept.length]).toEqual([2 * SLICE_TOKENS, 1]);
+    expect(budget()).toEqual({ settled: 0n, held: SLICE * 2n });
+  });
+});
+
+const AWAY = { kind: 'ours', message: 'the call could not be recorded', at_step: 'answer' } as const;
+
+describe('the end', () => {
+  test('is one: a second settlement throws, and nothing is extended or noted any more', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: SLICE * 9n });
+    const slice = money.dueSlice(SLICE_TOKENS);
+    await money.settle(5n, 5, RECORD);
+    await expect(money.settle(5n, 5, RECORD)).rejects.toThrow('the money of call req_1 is settled already');
+    expect(money.dueSlice(SLICE_TOKENS)).toBeNull();
+    expect(slice !== null && (await money.extend(slice))).toBe(false);
+    money.checkpoint({ ...ZERO_USAGE, output: 9 });
+    expect(ledger.kept).toHaveLength(1);
+    expect(budget()).toEqual({ settled: 5n, held: 0n });
+  });
+
+  test('that cannot be kept is told of, and the limits are given back', async () => {
+    const { money, ledger, budget } = await holdMoney({ cap: 5_000n });
+    ledger.failing.add('settle');
+    await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('no settle is kept');
+    expect(budget()?.held).toBe(0n);
+    expect(ledger.kept).toEqual(['abandon req_1']);
+  });
+
+  test('of a call whose hold was not kept charges nothing: the operator bears its cost, and the record says that it failed', async () => {
+    const durable = Promise.reject(new Error('the hold is lost'));
+    const { money, ledger, budget } = await holdMoney({ cap: 5_000n, durable });
+    await expect(money.settle(700n, 700, RECORD)).rejects.toThrow('the hold is lost');
+    expect(budget()).toEqual({ settled: 0n, held: 0n });
+    expect(ledger.kept).toEqual([`settle req_1 unheld posted 0 released ${SLICE} absorbed 700`]);
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away', reason: AWAY }]);
+  });
+
+  test('of such a call whose caller has gone is kept as it was', async () => {
+    const durable = Promise.reject(new Error('the hold is lost'));
+    const { money, ledger } = await holdMoney({ cap: 5_000n, durable });
+    const gone = { ...RECORD, status: 499, error: 'client_left' };
+    await money.settle(0n, 0, gone);
+    expect(ledger.kept).toEqual([`settle req_1 unheld posted 0 released ${SLICE} absorbed 0`]);
+    expect(ledger.records).toEqual([gone]);
+  });
+
+  test('that fails beside its hold is the end of a call whose hold was not kept', async () => {
+    let lose = (_: Error): void => undefined;
+    const durable = new Promise<void>((_, reject) => {
+      lose = reject;
+    });
+    const { money, ledger, budget } = await holdMoney({ cap: 5_000n, durable });
+    ledger.failing.add('settle');
+    const settled = money.settle(700n, 700, RECORD);
+    lose(new Error('the hold is lost'));
+    await expect(settled).rejects.toThrow('the hold is lost');
+    expect(budget()).toEqual({ settled: 0n, held: 0n });
+    expect(ledger.records).toEqual([{ ...RECORD, status: 503, error: 'store_away', reason: AWAY }]);
+  });
+
+  test('of a call that the ledger refused to hold is told by that refusal, and nothing is kept of it here', async () => {
+    const refused = new CallFailure('quota_exceeded', 'the balance does not cover it');
+    const { money, ledger } = await holdMoney({ cap: 5_000n, durable: Promise.reject(refused) });
+    await expect(money.settle(700n, 700, RECORD)).rejects.toBe(refused);
+    expect(ledger.kept).toEqual(['abandon req_1']);
+  });
+
+  test('of a call without a price costs nothing and holds nothing', async () => {
+    const { money, ledger } = await holdMoney({ cap: 0n, price: null });
+    expect([money.isMetered, money.allowedTokens]).toEqual([false, Number.POSITIVE_INFINITY]);
+    expect(money.dueSlice(1_000_000)).toBeNull();
+    money.checkpoint({ ...ZERO_USAGE, output: 9 });
+    await money.settle(null, 1_000, RECORD);
+    expect(ledger.kept).toEqual(['settle req_1 posted 0 released 0 absorbed 0']);
+  });
+
+  test('after an extension that was not kept counts its own extension as the first', async () => {
+    const { money, ledger } = await holdMoney({ cap: SLICE * 9n });
+    const slice = money.dueSlice(SLICE_TOKENS);
+    if (slice === null) throw new Error('a slice is due');
+    ledger.failing.add('extend');
+    await expect(money.extend(slice)).rejects.toThrow('no extend is kept');
+    expect(money.allowedTokens).toBe(SLICE_TOKENS);
+    ledger.failing.clear();
+    await money.settle(SLICE + 3n, 0, RECORD);
+    expect(ledger.kept).toEqual(['extend req_1 #1 3', `settle req_1 posted ${SLICE + 3n} released 0 absorbed 0`]);
+  });
+});
+
+test('how far a stream has come is noted with what that costs; its loss stops nothing', async () => {
+  const { money, ledger } = await holdMoney({ cap: 5_000n });
+  money.checkpoint({ ...ZERO_USAGE, input: 30, output: 12 });
+  ledger.failing.add('checkpoint');
+  money.checkpoint({ ...ZERO_USAGE, input: 30, output: 40 });
+  await money.settle(70n, 70, RECORD);
+  expect(ledger.kept[0]).toBe('checkpoint req_1 output 12 cost 42');
+  expect(ledger.kept).toHaveLength(2);
+});
+
+test('whatever a stream costs, what is posted and absorbed is the cost, and no cap is passed', async () => {
+  const costs = fc.bigInt({ min: 0n, max: SLICE * 6n });
+  const produced = fc.array(fc.nat({ max: SLICE_TOKENS * 5 }), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(costs, produced, fc.bigInt({ min: SLICE, max: SLICE * 5n }), async (cost, steps, cap) => {
+      const { money, ledger, budget } = await holdMoney({ cap });
+      let held = SLICE;
+      for (const tokens of steps) {
+        const slice = money.dueSlice(tokens);
+        if (slice !== null && (await money.extend(slice))) held += slice.amount;
+        expect(budget()?.held).toBe(held);
+      }
+      await money.settle(cost, 0, RECORD);
+      const [, posted = '', released = '', absorbed = ''] =
+        /posted (\d+) released (\d+) absorbed (\d+)/.exec(ledger.kept.at(-1) ?? '') ?? [];
+      const extension = BigInt(posted) > held ? BigInt(posted) - held : 0n;
+      expect(BigInt(posted) + BigInt(absorbed)).toBe(cost);
+      expect(BigInt(posted) + BigInt(released)).toBe(held + extension);
+      expect(BigInt(posted)).toBe(cost < cap ? cost : cap);
+      expect(budget()).toEqual({ settled: BigInt(posted), held: 0n });
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,57 @@
+/** Checks what a call's record says before it has ended, and that no key of ours gets into it. */
+import { expect, test } from 'bun:test';
+import { generateKeyText } from '../../identity/key-format.ts';
+import { routedCall } from '../testing/routed-call.ts';
+import { draftRecord, masked } from './settle.ts';
+
+test('a draft says who calls what, and at which price', () => {
+  const { call } = routedCall({
+    facts: { model: 'asked', endUser: 'ann', stream: true },
+    headers: { 'x-session-id': 's1' },
+  });
+  expect(draftRecord(call, 'config@1')).toEqual({
+    request_id: call.requestId,
+    at_ms: call.atMs,
+    account: 'default',
+    workspace: 'default',
+    key_id: 'key_1',
+    key_name: 'first',
+    end_user: 'ann',
+    session: 's1',
+    protocol: 'chat',
+    model: 'asked',
+    served_model: 'm-upstream',
+    provider: 'lab',
+    stream: true,
+    price_version: 'config@1',
+  });
+});
+
+test('a call that ended before it was read says so by null', () => {
+  const { call } = routedCall({});
+  call.facts = null;
+  call.route = null;
+  const nothing = {
+    model: null,
+    end_user: null,
+    served_model: null,
+    provider: null,
+    stream: false,
+    price_version: null,
+  };
+  expect(draftRecord(call, null)).toMatchObject(nothing);
+});
+
+test('a call without a caller has no record', () => {
+  const { call } = routedCall({});
+  call.principal = null;
+  expect(() => draftRecord(call, null)).toThrow('a call without a caller has no record');
+});
+
+test('a key that a caller sent in the wrong place is not kept', () => {
+  const key = generateKeyText();
+  const { call } = routedCall({ facts: { model: key, endUser: `a ${key}` }, headers: { 'x-session-id': key } });
+  const draft = draftRecord(call, null);
+  expect([draft.model, draft.end_user, draft.session]).toEqual(['[key]', 'a [key]', '[key]']);
+  expect([masked(null), masked(undefined), masked('plain')]).toEqual([null, null, 'plain']);
+});

@@ -1,0 +1,357 @@
+/** Checks what a call takes of its limits and its money before it is sent, and that one which may not have it takes nothing. */
+import { describe, expect, test } from 'bun:test';
+import { createLimitRules } from '../../admission/limit-rules.ts';
+import { createMoneySeeds, type MoneySource } from '../../admission/money-seeds.ts';
+import { parseConfigPrice } from '../../billing/config-price.ts';
+import { withMarkUp } from '../../billing/price.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { generateKeyText } from '../../identity/key-format.ts';
+import { createMemoryLimits } from '../../store/memory/limits.ts';
+import type { Caps, Subject } from '../../store/ports/limits.ts';
+import type { Call } from '../call.ts';
+import { createRetryTokens } from '../plan/retry-tokens.ts';
+import { createNotedLedger } from '../testing/noted-ledger.ts';
+import { type CallPlan, routedCall } from '../testing/routed-call.ts';
+import type { MoneyDesk } from './billing-deps.ts';
+import { holdCall } from './hold-call.ts';
+import { LimitProofs } from './limit-proofs.ts';
+import { LearntRatio } from './token-ratio.ts';
+import { OddUsageLog } from './usage-anomalies.ts';
+
+const NO_CAPS: Caps = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null, budget: null };
+const KEY: Subject = { kind: 'key', id: 'key_1' };
+const UNPRICED = { price: null } as const;
+
+function openDesk(rules: readonly (readonly [Subject, Partial<Caps>])[] = [], source: Partial<MoneySource> = {}) {
+  const store = createMemoryLimits({ leaseMs: 3_600_000, onBudgetReached: () => undefined });
+  const ledger = createNotedLedger();
+  const seeds = createMoneySeeds(store, { readSettled: async () => 0n, readAvailable: async () => 0n, ...source });
+  const caps = rules.map(([subject, some]) => ({ subject, caps: { ...NO_CAPS, ...some } }));
+  const desk: MoneyDesk = {
+    ledger,
+    limits: { store, seeds },
+    counting: { store, seeds },
+    rules: createLimitRules(caps),
+    ratio: new LearntRatio(),
+    oddUsage: new OddUsageLog(() => undefined),
+    limitProofs: new LimitProofs(() => undefined),
+    timeZoneOf: () => 'UTC',
+    budgetZoneOf: () => 'UTC',
+    priced: withMarkUp,
+    tellUnpriced: () => undefined,
+    tellUnknownTier: () => undefined,
+    retryTokens: createRetryTokens(),
+  };
+  return { desk, ledger, store };
+}
+
+const budgetOf = (amount: bigint): Partial<Caps> => ({ budget: { window: 'total', amount } });
+
+/** Holds a call of the plan: what the ledger was asked for, and the refusal. */
+async function hold(desk: MoneyDesk, plan: CallPlan = {}) {
+  const routed = routedCall({ ...plan, desk });
+  let refusal: string | null = null;
+  try {
+    await holdCall(routed);
+  } catch (fault) {
+    if (!(fault instanceof CallFailure)) throw fault;
+    refusal = fault.kind;
+  }
+  return { call: routed.call, refusal };
+}
+
+describe('what is held', () => {
+  // 400 bytes are 100 tokens of input, held with 15 % more; a token costs a nano-dollar.
+  const WORST = 115n + 1_000n;
+
+  const cases: readonly (readonly [string, CallPlan, bigint])[] = [
+    ['a plain call: input and the worst case of the output', {}, WORST],
+    ['each of several answers', { facts: { answers: 3 } }, WORST + 2_000n],
+    ['an image as tokens of input', { facts: { mediaParts: 2 } }, 1_000n + (3_300n * 115n) / 100n],
+    [
+      'the most that the model can say, where the caller does not',
+      { facts: { outputTokensMax: null }, outputTokensMax: 50 },
+      165n,
+    ],
+    ['an output that nobody bounds', { facts: { outputTokensMax: null } }, 115n + 131_072n],
+    ['a first slice of a long stream', { facts: { stream: true, outputTokensMax: 64_000 } }, 115n + 2_048n],
+    [
+      'the worst case of a stream that is strict',
+      { holds: 'strict', facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 64_000n,
+    ],
+    [
+      'the worst case of a stream where the configuration says strict',
+      { defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 64_000n,
+    ],
+    [
+      'a first slice where the key says adaptive and the configuration strict',
+      { holds: 'adaptive', defaults: { holds: 'strict' }, facts: { stream: true, outputTokensMax: 64_000 } },
+      115n + 2_048n,
+    ],
+    [
+      'the fees of the tools that it declares',
+      {
+        facts: { apart: { mediaInput: false, mediaOutput: false, toolRequests: new Map([['web_search', 3]]) } },
+        price: parseConfigPrice({ input: '0.001', output: '0.001', per_1000_requests: { web_search: 10 } }),
+      },
+      WORST + 30_000_000n,
+    ],
+    ['the account’s mark-up', { markUpPpm: 1_000_000 }, 2n * WORST],
+    ['nothing of a model without a price, where no money binds', UNPRICED, 0n],
+  ];
+
+  test.each(cases)('%s', async (_, plan, amount) => {
+    const { desk, ledger } = openDesk();
+    const { call, refusal } = await hold(desk, plan);
+    expect([refusal, ledger.kept]).toEqual([null, [`hold ${call.requestId} ${amount}`]]);
+    expect(call.money?.price?.version ?? null).toBe(
+      'price' in plan
+        ? (plan.price?.version ?? null)
+        : withMarkUp(parseConfigPrice({ input: '0.001', output: '0.001' }), plan.markUpPpm ?? 0).version,
+    );
+  });
+
+  test('is decided without a turn of the event loop where all is known', () => {
+    const routed = routedCall({ desk: openDesk().desk });
+    expect(holdCall(routed)).toBeUndefined();
+    expect(routed.call.money).not.toBeNull();
+  });
+
+  test('that the ledger does not keep is told to whoever waits for it, and to nobody else', async () => {
+    const { desk, ledger } = openDesk();
+    ledger.failing.add('hold');
+    const { call } = await hold(desk);
+    await expect(call.money?.durable).rejects.toThrow('no hold is kept');
+  });
+});
+
+describe('a refusal', () => {
+  test('of a rate takes nothing, and tells what the limits leave', async () => {
+    const { desk, ledger, store } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(10_000n) }]]);
+    const first = await hold(desk);
+    const second = await hold(desk);
+    expect([first.refusal, second.refusal, second.call.money]).toEqual([null, 'rate_limited', null]);
+    expect(second.call.standing?.requests).toMatchObject({ limit: 1, remaining: 0 });
+    expect([ledger.kept.length, store.size().calls]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['a budget that does not cover the call', 1_114n, 'quota_exceeded'],
+    ['a budget that just covers it', 1_115n, null],
+  ])('for %s', async (_, amount, refusal) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(desk);
+    expect([held.refusal, ledger.kept.length]).toEqual([refusal, refusal === null ? 1 : 0]);
+  });
+
+  test.each([
+    [1_114n, 'quota_exceeded'],
+    [1_115n, null],
+  ] as const)('for a prepaid balance of %d', async (available, refusal) => {
+    const { desk } = openDesk([], { readAvailable: async () => available });
+    expect((await hold(desk, { mode: 'prepaid' })).refusal).toBe(refusal);
+    // The same account on account needs no balance.
+    expect((await hold(desk)).refusal).toBeNull();
+  });
+
+  test('for a model without a price, where a balance or a budget pays', async () => {
+    expect((await hold(openDesk([[KEY, budgetOf(9n)]]).desk, UNPRICED)).refusal).toBe('unpriced');
+    expect((await hold(openDesk().desk, { ...UNPRICED, mode: 'prepaid' })).refusal).toBe('unpriced');
+    expect((await hold(openDesk([[KEY, { requestsPerMinute: 9 }]]).desk, UNPRICED)).refusal).toBeNull();
+  });
+});
+
+describe('a plain call whose limit nobody has seen its target honour', () => {
+  const WORST = 115n + 1_000n;
+  const limited = { outputTokensMax: 1_000, outputLimitMember: 'max_tokens' } as const;
+  const holdLimited = async (desk: MoneyDesk, plan: CallPlan = {}) => {
+    const { call } = await hold(desk, { host: 'lab', ...plan, facts: { ...limited, ...plan.facts } });
+    return [call.folded, call.money?.isMetered];
+  };
+
+  test.each([
+    ['a key budget', {}],
+    ['strict holds', { holds: 'strict' }],
+  ] as const)('is streamed and metered under %s, with the hold of its worst case', async (_, plan) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(WORST)]]);
+    expect(await holdLimited(desk, plan)).toEqual([true, true]);
+    expect(ledger.kept).toEqual([expect.stringContaining(` ${WORST}`)]);
+  });
+
+  test('is streamed under a prepaid balance', async () => {
+    const { desk } = openDesk([], { readAvailable: async () => WORST });
+    expect(await holdLimited(desk, { mode: 'prepaid' })).toEqual([true, true]);
+  });
+
+  test.each([
+    ['no money binds it', [], {}],
+    ['only a rate binds it', [[KEY, { requestsPerMinute: 5 }]], {}],
+    ['its model is free', [[KEY, budgetOf(WORST)]], { price: parseConfigPrice('free') }],
+    ['it has no limit', [[KEY, budgetOf(200_000n)]], { facts: { outputTokensMax: null, outputLimitMember: null } }],
+  ] as const)('is sent as it is where %s', async (_, rules, plan) => {
+    const { desk } = openDesk(rules as Parameters<typeof openDesk>[0]);
+    expect(await holdLimited(desk, plan as CallPlan)).toEqual([false, false]);
+  });
+
+  test('is streamed whatever is proven where it has a member that a host may read as another limit', async () => {
+    const { desk } = openDesk([[KEY, budgetOf(4n * WORST)]]);
+    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    desk.limitProofs.note(answerOf(call, { output: 1_000, endedByLimit: true }), 0);
+    expect(await holdLimited(desk)).toEqual([false, false]);
+    expect(await holdLimited(desk, { facts: { mayChangeLimit: true } })).toEqual([true, true]);
+  });
+
+  test('holds a slice at least once its target went above a limit', async () => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(10n * WORST)]]);
+    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    desk.limitProofs.note(answerOf(call, { output: 1_001, endedByLimit: false }), 0);
+    await holdLimited(desk);
+    expect(ledger.kept.at(-1)).toEndWith(` ${115n + 2_048n}`);
+  });
+
+  test('holds what its model may produce at most where its target cannot be stopped either', async () => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(100_000n)]]);
+    const { call } = await hold(desk, { host: 'lab', facts: limited });
+    const { upstream } = answerOf(call, { output: 0, endedByLimit: false });
+    desk.limitProofs.noteStreaming(upstream, 'refuses');
+    expect(await holdLimited(desk, { outputTokensMax: 50_000 })).toEqual([false, false]);
+    expect(ledger.kept.at(-1)).toEndWith(` ${115n + 50_000n}`);
+    expect((await hold(desk, { host: 'lab', facts: limited, outputTokensMax: 500_000 })).refusal).toBe(
+      'quota_exceeded',
+    );
+  });
+
+  function answerOf({ requestId, route }: Call, end: { readonly output: number; readonly endedByLimit: boolean }) {
+    if (route === null) throw new Error('the call has no route');
+    const limit = { member: 'max_tokens', tokens: 1_000 } as const;
+    return { upstream: route.upstream, limit, answers: 1, requestId, ...end };
+  }
+});
+
+describe('a stream whose reasoning does not show', () => {
+  const SLICE = 115n + 2_048n;
+  const streamOf = (outputTokensMax: number) => ({ stream: true, outputTokensMax });
+  const THINKS = '{"model":"m","thinking":{"type":"adaptive"}}';
+
+  const cases: readonly (readonly [string, CallPlan, bigint, bigint | null])[] = [
+    ['with two slices left: a slice', { facts: streamOf(64_000) }, 2n * SLICE, SLICE],
+    ['with less: its worst case, which is refused', { facts: streamOf(64_000) }, 2n * SLICE - 1n, null],
+    ['with less that covers it: its worst case', { facts: streamOf(3_000) }, 2n * SLICE - 1n, 115n + 3_000n],
+    ['that one slice covers, with just that left: all of it', { facts: streamOf(2_048) }, SLICE, SLICE],
+    [
+      'where only those that ask hide it, and none is asked for',
+      { hiddenReasoning: 'asked', facts: streamOf(64_000) },
+      SLICE,
+      SLICE,
+    ],
+    ['where those that ask hide it', { hiddenReasoning: 'asked', body: THINKS, facts: streamOf(64_000) }, SLICE, null],
+    ['where none hides it', { hiddenReasoning: 'never', body: THINKS, facts: streamOf(64_000) }, SLICE, SLICE],
+  ];
+
+  test.each(cases)('holds %s', async (_, plan, left, amount) => {
+    const given = { hiddenReasoning: 'always', ...plan } as const;
+    const budgeted = openDesk([[KEY, budgetOf(left)]]);
+    const prepaid = openDesk([], { readAvailable: async () => left });
+    for (const [{ desk, ledger }, mode] of [
+      [budgeted, 'postpaid'],
+      [prepaid, 'prepaid'],
+    ] as const) {
+      const { call, refusal } = await hold(desk, { ...given, mode });
+      expect([refusal, ledger.kept]).toEqual(
+        amount === null ? ['quota_exceeded', []] : [null, [`hold ${call.requestId} ${amount}`]],
+      );
+      if (amount !== null) expect(call.money?.isMetered).toBe(true);
+    }
+  });
+
+  test('is refused for a rate as every call is', async () => {
+    const { desk } = openDesk([[KEY, { requestsPerMinute: 1, ...budgetOf(100_000n) }]]);
+    const plan: CallPlan = { hiddenReasoning: 'always', facts: streamOf(64_000) };
+    expect((await hold(desk, plan)).refusal).toBeNull();
+    expect((await hold(desk, plan)).refusal).toBe('rate_limited');
+  });
+});
+
+test('a model without a price is served where the operator lets it pass, holds nothing, and is told of', async () => {
+  const told: string[] = [];
+  const plan: CallPlan = { ...UNPRICED, defaults: { unpriced: 'allow' }, onUnpriced: (model) => told.push(model) };
+  const { desk, ledger } = openDesk([[KEY, budgetOf(0n)]]);
+  const { call, refusal } = await hold(desk, { ...plan, mode: 'prepaid' });
+  expect([refusal, call.money?.price, ledger.kept]).toEqual([null, null, [`hold ${call.requestId} 0`]]);
+  expect(told).toEqual(['m']);
+});
+
+describe('a plain call whose worst case its money does not cover', () => {
+  const LONG: CallPlan = { facts: { outputTokensMax: 64_000 } };
+  const SLICE = 115n + 2_048n;
+
+  test.each([
+    ['covers a slice: it is held as a stream', SLICE, null],
+    ['covers none: it is refused', SLICE - 1n, 'quota_exceeded'],
+  ])('but a budget %s', async (_, amount, refusal) => {
+    const { desk, ledger } = openDesk([[KEY, budgetOf(amount)]]);
+    const held = await hold(desk, LONG);
+    expect([held.refusal, held.call.folded]).toEqual([refusal, refusal === null]);
+    expect(ledger.kept).toEqual(refusal === null ? [`hold ${held.call.requestId} ${SLICE}`] : []);
+    expect(held.call.money?.isMetered ?? null).toBe(refusal === null ? true : null);
+  });
+
+  test('but a balance covers a slice is held as a stream, too', async () => {
+    const { desk } = openDesk([], { readAvailable: async () => SLICE });
+    expect((await hold(desk, { ...LONG, mode: 'prepaid' })).call.folded).toBe(true);
+  });
+
+  test('is held whole where its money does cover it', async () => {
+    const { desk } = openDesk([[KEY, budgetOf(64_115n)]]);
+    const { call } = await hold(desk, LONG);
+    expect([call.folded, call.money?.isMetered]).toEqual([false, false]);
+  });
+
+  test('takes the places and rates of one call', async () => {
+    const { desk, store } = openDesk([[KEY, { requestsPerMinute: 2, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, null]);
+    expect((await hold(desk, LONG)).refusal).toBe('rate_limited');
+    expect(store.size().calls).toBe(2);
+  });
+
+  test('is refused for a rate like every call', async () => {
+    const { desk } = openDesk([[KEY, { concurrency: 1, ...budgetOf(9n * SLICE) }]]);
+    expect([(await hold(desk, LONG)).refusal, (await hold(desk, LONG)).refusal]).toEqual([null, 'rate_limited']);
+  });
+});
+
+test('each rule that names the call binds it: by any name of the model, and whoever its end user is', async () => {
+  const subjects: readonly Subject[] = [
+    KEY,
+    { kind: 'workspace', id: 'default' },
+    { kind: 'account', id: 'default' },
+    { kind: 'model', id: 'm' },
+    { kind: 'model', id: 'alias' },
+    { kind: 'end_user', id: 'default/ann' },
+    { kind: 'end_user', id: 'default/*' },
+  ];
+  for (const subject of subjects) {
+    const { desk } = openDesk([[subject, { concurrency: 1 }]]);
+    const plan: CallPlan = { facts: { model: 'alias', endUser: 'ann' } };
+    expect([subject.id, (await hold(desk, plan)).refusal, (await hold(desk, plan)).refusal]).toEqual([
+      subject.id,
+      null,
+      'rate_limited',
+    ]);
+  }
+});
+
+test('an end user is bound under the name that the records keep of it', async () => {
+  const asked: string[] = [];
+  const everyone: Subject = { kind: 'end_user', id: 'default/*' };
+  const { desk } = openDesk([[everyone, budgetOf(9_999n)]], {
+    readSettled: async ({ subject }) => {
+      asked.push(subject.id);
+      return 0n;
+    },
+  });
+  await hold(desk, { facts: { endUser: generateKeyText() } });
+  expect(asked).toEqual(['default/[key]']);
+});

@@ -1,0 +1,97 @@
+/** Owns a call's admission to its limits: one decision over every cap that binds it, one hold. Contract, 5 and 8. */
+import { type Admitted, admitCall } from '../../admission/admission.ts';
+import { refusalOf } from '../../admission/refusal-words.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { steadyNowMs } from '../../lib/steady-clock.ts';
+import { estimateTokens } from '../attempt/estimate-tokens.ts';
+import { unstoppable } from '../deliver/unstoppable.ts';
+import { mostOutputTokens } from '../plan/most-output.ts';
+import type { RoutedCall } from '../plan/plan-call.ts';
+import { sentLimit } from '../plan/sent-limit.ts';
+import { CallMoney } from './call-money.ts';
+import { mayHideReasoning, type PreparedClaim, prepareClaim, prepareOtherwise } from './hold-request.ts';
+import { draftRecord, masked } from './settle.ts';
+
+/** An image, a sound or a page in tokens, for the hold alone. */
+const MEDIA_TOKENS = 1_600;
+
+/**
+ * Takes what the call needs of its limits and its money; `call.money` is set then. Throws CallFailure where it may not have
+ * it; then nothing is taken. Answers without a turn of the event loop where the limits do.
+ */
+export function holdCall(routed: RoutedCall): void | Promise<void> {
+  const { call, gate, route } = routed;
+  const { principal, facts } = call;
+  if (principal === null || facts === null)
+    throw new Error('a call holds nothing before its caller is known and it was read');
+  const { desk } = gate;
+  const asked = prepareClaim(
+    gate,
+    {
+      callId: call.requestId,
+      principal,
+      route,
+      endUser: masked(facts.endUser),
+      atMs: call.atMs,
+      stream: facts.stream,
+      inputTokens: estimateTokens(facts.inputBytes) + facts.mediaParts * MEDIA_TOKENS,
+      outputTokensMax: mostOutputTokens(facts, route),
+      apart: facts.apart,
+      priced: call.priced,
+      hidesReasoning: mayHideReasoning(routed),
+      limit: sentLimit(facts, routed.protocol.name, route),
+    },
+    () => gate.log.unpriced(call.requestId, route.model),
+  );
+  const admitted = admitCall(desk.limits, asked.claim, steadyNowMs());
+  const take = (outcome: Admitted): void | Promise<void> => {
+    const again = outcome.kind === 'admitted' ? null : prepareOtherwise(asked, outcome.refusal);
+    if (again === null) return takeHold(routed, outcome, asked);
+    const last = admitCall(desk.limits, again.claim, steadyNowMs());
+    return last instanceof Promise ? last.then((late) => takeHold(routed, late, again)) : takeHold(routed, last, again);
+  };
+  return admitted instanceof Promise ? admitted.then(take) : take(admitted);
+}
+
+function takeHold(
+  { call, gate }: RoutedCall,
+  admitted: Admitted,
+  { basis, form, price, wish, slice }: PreparedClaim,
+): void {
+  if (admitted.kind === 'refused') {
+    call.standing = admitted.standing;
+    const { refusal } = admitted;
+    const isMoney = refusal.kind === 'budget' || refusal.kind === 'balance';
+    throw isMoney && basis.trust === 'nothing' ? unstoppable() : refusalOf(refusal);
+  }
+  const { admission } = admitted;
+  call.folded = form.stream && call.facts?.stream === false;
+  call.standing = admission.standing;
+  const { ledger, limits } = gate.desk;
+  const draft = draftRecord(call, price?.version ?? null);
+  const durable = ledger.hold({ draft, amount: slice.amount }).catch((cause: unknown) => {
+    if (!isRefused(cause)) throw cause;
+    // The ledger knows of calls that the limits do not: those that ran on while the account became prepaid.
+    limits.store.forgetBalance(draft.account);
+    throw new CallFailure(
+      'quota_exceeded',
+      'insufficient quota: the credit balance of the account of this API key does not cover this call; top it up and call again',
+      {
+        cause,
+        reason: {
+          kind: 'balance_empty',
+          subject: { type: 'account', id: draft.account },
+          rule: { id: `account:${draft.account}`, cap: 'balance' },
+          needed: slice.amount.toString(),
+        },
+      },
+    );
+  });
+  const { brokenAnswers } = gate.settings.config.defaults;
+  call.money = new CallMoney({ price, wish, slice, admission, ledger, draft, durable, brokenAnswers });
+}
+
+/** The ledger's word for a hold that a prepaid account does not cover. */
+function isRefused(cause: unknown): boolean {
+  return cause instanceof Error && 'kind' in cause && cause.kind === 'refused';
+}

@@ -1,0 +1,195 @@
+/** Owns what a call asks of its limits, and why: the caps that bind it, its price, the money it holds, and what else it asks for where that is refused. Takes nothing. */
+import type { Price } from '../../billing/price.ts';
+import { priceAt } from '../../billing/price-book.ts';
+import {
+  chooseHold,
+  costsOutput,
+  type HoldSlice,
+  type HoldWish,
+  roomToMeter,
+  SLICE_TOKENS,
+} from '../../billing/reserve.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { Principal } from '../../identity/principal.ts';
+import type { Route } from '../../routing/route.ts';
+import type { BindingCaps, LimitClaim, LimitRefusal } from '../../store/ports/limits.ts';
+import type { HoldMode } from '../../store/ports/records.ts';
+import { member } from '../../wire/json-node.ts';
+import type { Gate } from '../deps.ts';
+import type { PricedRequest } from '../plan/named-models.ts';
+import type { RoutedCall } from '../plan/plan-call.ts';
+import type { SentLimit } from '../plan/sent-limit.ts';
+import { chooseDearestHold, chooseHoldPrices, type HoldPrices } from './hold-prices.ts';
+import type { LimitTrust } from './limit-proofs.ts';
+
+/** A call as its limits see it. Tokens are whole numbers, times unix ms. */
+export interface ClaimedCall extends Pick<HoldWish, 'inputTokens' | 'outputTokensMax' | 'apart'> {
+  readonly callId: string;
+  readonly principal: Principal;
+  readonly route: Route;
+  /** As a record keeps it; null: nobody in particular. */
+  readonly endUser: string | null;
+  readonly atMs: number;
+  readonly stream: boolean;
+  /** It may cost tokens that do not show. */
+  readonly hidesReasoning: boolean;
+  /** The limit that upstream is sent; null: the model alone bounds its output. */
+  readonly limit: SentLimit | null;
+  readonly priced: PricedRequest | null;
+}
+
+/**
+ * How a call is held: `stream` says whether upstream streams it, so that it can be metered. A plain call is streamed for the sake
+ * of its limit with the hold of a plain call, its worst case: the mode is `strict` then, whatever its key says.
+ */
+interface HoldForm {
+  readonly mode: HoldMode;
+  readonly stream: boolean;
+}
+
+interface Basis {
+  readonly called: ClaimedCall;
+  readonly bound: Pick<LimitClaim, 'subjects' | 'arrivedMs' | 'binding'>;
+  readonly price: Price | null;
+  /** What the key says, or its account, or the file. */
+  readonly mode: HoldMode;
+  readonly trust: LimitTrust;
+  /** Null: nothing but the model itself may answer, at that price. */
+  readonly prices: HoldPrices | null;
+}
+
+/** What a call asks of its limits, and what it holds where it gets it. */
+export interface PreparedClaim {
+  readonly basis: Basis;
+  readonly form: HoldForm;
+  /** With the account's mark-up; null: none is known, and nothing that binds needs one or the operator lets it pass. */
+  readonly price: Price | null;
+  readonly wish: HoldWish | null;
+  readonly slice: HoldSlice;
+  readonly claim: LimitClaim;
+}
+
+const NOTHING: HoldSlice = { amount: 0n, outputTokens: 0, extendAtTokens: null };
+
+/** Throws CallFailure `unpriced` where the model has no price, and the operator wants one. `onUnpriced`: he lets it pass. */
+export function prepareClaim(
+  { desk, settings }: Pick<Gate, 'desk' | 'settings'>,
+  called: ClaimedCall,
+  onUnpriced: () => void,
+): PreparedClaim {
+  const { principal, route, endUser, atMs: arrivedMs, stream } = called;
+  const { account, keyId, workspaceId } = principal;
+  const models = called.priced === null ? route.names : namesOf(route, called.priced);
+  const subjects = { keyId, workspaceId, accountId: account.id, endUser, models };
+  const binding = desk.rules.bindingCapsOf(subjects, desk.budgetZoneOf, arrivedMs);
+  const listed = priceAt(route.prices, arrivedMs);
+  if (listed === null) passUnpriced(called, binding, settings.config.defaults.unpriced, onUnpriced);
+  const priced = (list: Price) => desk.priced(list, account.markUpPpm);
+  const prices =
+    called.priced === null
+      ? null
+      : chooseHoldPrices({
+          route,
+          request: called.priced,
+          atMs: arrivedMs,
+          isBound: settings.config.defaults.unpriced === 'refuse' && isMoneyBound(principal, binding),
+          priced,
+        });
+  const price = prices?.asked ?? (listed === null ? null : priced(listed));
+  const mode = principal.holds ?? settings.config.defaults.holds;
+  const trust = trustIn(called, desk, binding, price);
+  const basis = {
+    called: limitedBy(called, trust),
+    bound: { subjects, arrivedMs, binding },
+    price,
+    prices,
+    mode,
+    trust,
+  };
+  const isFolded = !stream && (trust === 'meter' || trust === 'slice');
+  return askFor(basis, isFolded ? { mode: 'strict', stream: true } : { mode, stream });
+}
+
+/** Asked only where money binds and output costs something: elsewhere nobody writes anything off. */
+function trustIn(
+  { limit, route, principal }: ClaimedCall,
+  { limitProofs }: Gate['desk'],
+  binding: readonly BindingCaps[],
+  price: Price | null,
+): LimitTrust {
+  if (limit === null || price === null || !isMoneyBound(principal, binding) || !costsOutput(price)) return 'limit';
+  return limitProofs.trustOf(route.upstream, limit);
+}
+
+/** The call with as many tokens of output as it may really have. */
+function limitedBy(called: ClaimedCall, trust: LimitTrust): ClaimedCall {
+  const { outputTokensMax, limit } = called;
+  if (limit === null || trust === 'limit' || trust === 'meter') return called;
+  if (trust === 'nothing') return { ...called, outputTokensMax: limit.mostWithoutIt };
+  return { ...called, outputTokensMax: Math.max(outputTokensMax ?? 0, SLICE_TOKENS) };
+}
+
+function isMoneyBound({ account }: Principal, binding: readonly BindingCaps[]): boolean {
+  return account.mode === 'prepaid' || binding.some(({ caps }) => caps.budget !== null);
+}
+
+/** Every public name of all models that may answer: their limits bind the call too. */
+function namesOf(route: Route, { named }: PricedRequest): readonly string[] {
+  return [...new Set([...route.names, ...named.flatMap((one) => one.route.names)])];
+}
+
+function passUnpriced(
+  called: ClaimedCall,
+  binding: readonly BindingCaps[],
+  unpriced: 'refuse' | 'allow',
+  onUnpriced: () => void,
+): void {
+  if (isMoneyBound(called.principal, binding) && unpriced === 'refuse') {
+    throw new CallFailure(
+      'unpriced',
+      `the model ${JSON.stringify(called.route.model)} has no price, and this call is paid from a balance or a budget; the operator must give it one`,
+      { reason: { kind: 'unpriced', subject: { type: 'model', id: called.route.model } } },
+    );
+  }
+  onUnpriced();
+}
+
+/**
+ * What is asked for where money does not cover what was asked for. Of a stream of which too little is left to meter what does
+ * not show: its worst case. Of a plain call: the slice of a stream that is folded. Null: the refusal stands.
+ */
+export function prepareOtherwise(refused: PreparedClaim, { kind }: LimitRefusal): PreparedClaim | null {
+  if (kind !== 'budget' && kind !== 'balance') return null;
+  const { basis, claim, slice } = refused;
+  if (basis.called.stream) return claim.room === undefined ? null : askFor(basis, { mode: 'strict', stream: true });
+  if (basis.trust === 'nothing') return null;
+  const again = askFor(basis, { mode: basis.mode, stream: true });
+  // A strict hold of a plain call is its worst case, streamed or not: that is refused already.
+  return again.slice.amount >= slice.amount ? null : again;
+}
+
+function askFor(basis: Basis, form: HoldForm): PreparedClaim {
+  const { called, bound, price, prices } = basis;
+  const { callId, principal, inputTokens, outputTokensMax, apart } = called;
+  const asked: HoldWish | null = price === null ? null : { ...form, inputTokens, outputTokensMax, price, apart };
+  const dearest = asked === null || prices === null ? null : chooseDearestHold(asked, prices);
+  const wish = dearest?.wish ?? asked;
+  const slice = dearest?.slice ?? (wish === null ? NOTHING : chooseHold(wish));
+  const claim = {
+    callId,
+    ...bound,
+    prepaidAccount: principal.account.mode === 'prepaid' ? principal.account.id : null,
+    tokens: inputTokens,
+    amount: slice.amount,
+  };
+  const room = wish === null || !called.hidesReasoning ? null : roomToMeter(wish, slice);
+  return { basis, form, price, wish, slice, claim: room === null ? claim : { ...claim, room } };
+}
+
+/** The members, of either format, by which a request asks for reasoning. One that asks for none names them too, and is taken for one that may. */
+const REASONING_MEMBERS = ['thinking', 'reasoning_effort', 'reasoning'] as const;
+
+export function mayHideReasoning({ route, outline }: RoutedCall): boolean {
+  if (route.hiddenReasoning !== 'asked') return route.hiddenReasoning === 'always';
+  return REASONING_MEMBERS.some((name) => member(outline.root, name) !== undefined);
+}

@@ -1,0 +1,139 @@
+/**
+ * Remembers which targets are proven to honour output limits, so that an answer in one piece can cost no more than was held for
+ * it. Kept in memory only: after a restart every target but the vendors' own is unproven again. Decision 0025.
+ */
+import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
+import type { HttpUpstream, Upstream } from '../../providers/upstream.ts';
+
+/**
+ * What bounds the cost of an answer. `limit`: the caller's limit, for the target is proven to honour it. `meter`: the meter of a
+ * stream. `slice`: the same, and the target is known to go above limits, so that a limit below a slice says nothing. `nothing`:
+ * the target gives no streams either.
+ */
+export type LimitTrust = 'limit' | 'meter' | 'slice' | 'nothing';
+
+/** How a target fails to stream: it refuses to, or answers in one piece all the same. */
+export type StreamingLack = 'refuses' | 'ignores';
+
+/** The output limit that an upstream was sent. */
+export interface AnswerLimit {
+  /** Null: the request has a member that the target may read as another limit, so that no proof counts. */
+  readonly member: OutputLimitMember | null;
+  /** Of each of the answers. */
+  readonly tokens: number;
+}
+
+/** What an upstream made of the limit that it was sent. */
+export interface LimitedAnswer {
+  readonly upstream: Upstream;
+  readonly limit: AnswerLimit;
+  readonly answers: number;
+  /** Tokens of all answers together. */
+  readonly output: number;
+  /** Whole, counted by upstream, and ended by its limit. */
+  readonly endedByLimit: boolean;
+  readonly requestId: string;
+}
+
+/** What an operator is told: once an hour for each target. */
+export interface LimitExceeded {
+  readonly provider: string;
+  /** The model's name at the provider. */
+  readonly model: string;
+  readonly limit: number;
+  readonly output: number;
+  readonly requestId: string;
+  /** Answers above their limit since it was told of last, with this one. */
+  readonly calls: number;
+}
+
+interface Target {
+  /** By member, the smallest limit that ended an answer. It says nothing of smaller ones: the target may have one of its own. */
+  readonly provenFrom: Map<OutputLimitMember, number>;
+  /** Went above a limit, and has not been proven since: a vendor's own host does not count as proven either. */
+  exceeded: boolean;
+  toldAtMs: number;
+  untold: number;
+}
+
+const TOLD_EVERY_MS = 3_600_000;
+/** The oldest one is forgotten beyond it. */
+const TARGETS_MAX = 10_000;
+
+export class LimitProofs {
+  readonly #tell: (exceeded: LimitExceeded) => void;
+  readonly #targets = new Map<string, Target>();
+  readonly #unstreamed = new Map<string, StreamingLack>();
+
+  /** `tell` must not throw. */
+  constructor(tell: (exceeded: LimitExceeded) => void) {
+    this.#tell = tell;
+  }
+
+  trustOf(upstream: Upstream, limit: AnswerLimit): LimitTrust {
+    if (upstream.kind === 'demo') return 'limit';
+    const name = nameOf(upstream);
+    const target = this.#targets.get(name);
+    if (isProven(upstream, target, limit)) return 'limit';
+    const lack = this.#unstreamed.get(name);
+    const exceeded = target?.exceeded === true;
+    if (lack === 'refuses' || (lack === 'ignores' && exceeded)) return 'nothing';
+    return exceeded ? 'slice' : 'meter';
+  }
+
+  note(answer: LimitedAnswer, nowMs: number): void {
+    const { upstream, limit, answers, output } = answer;
+    const { member, tokens } = limit;
+    if (upstream.kind === 'demo') return;
+    if (output > tokens * answers) {
+      const target = this.#targetOf(upstream);
+      target.exceeded = true;
+      target.provenFrom.clear();
+      this.#tellOf(target, answer, nowMs);
+    } else if (answer.endedByLimit && answers === 1 && member !== null) {
+      const target = this.#targetOf(upstream);
+      const from = target.provenFrom.get(member);
+      if (from === undefined || tokens < from) target.provenFrom.set(member, tokens);
+      target.exceeded = false;
+    }
+  }
+
+  /** What the target made of a call that asked it for a stream: null is a stream. */
+  noteStreaming(upstream: Upstream, lack: StreamingLack | null): void {
+    if (upstream.kind === 'demo') return;
+    if (lack === null && this.#unstreamed.size > 0) this.#unstreamed.delete(nameOf(upstream));
+    if (lack !== null && this.#unstreamed.size < TARGETS_MAX) this.#unstreamed.set(nameOf(upstream), lack);
+  }
+
+  #targetOf(upstream: HttpUpstream): Target {
+    const name = nameOf(upstream);
+    let target = this.#targets.get(name);
+    if (target !== undefined) return target;
+    const [oldest] = this.#targets.keys();
+    if (oldest !== undefined && this.#targets.size >= TARGETS_MAX) this.#targets.delete(oldest);
+    target = { provenFrom: new Map(), exceeded: false, toldAtMs: Number.NEGATIVE_INFINITY, untold: 0 };
+    this.#targets.set(name, target);
+    return target;
+  }
+
+  #tellOf(target: Target, { upstream, limit, answers, output, requestId }: LimitedAnswer, nowMs: number): void {
+    target.untold += 1;
+    if (nowMs - target.toldAtMs < TOLD_EVERY_MS) return;
+    const { provider, model } = upstream;
+    this.#tell({ provider, model, limit: limit.tokens * answers, output, requestId, calls: target.untold });
+    target.toldAtMs = nowMs;
+    target.untold = 0;
+  }
+}
+
+function isProven(upstream: HttpUpstream, target: Target | undefined, { member, tokens }: AnswerLimit): boolean {
+  if (member === null) return false;
+  const from = target?.provenFrom.get(member);
+  if (from !== undefined && tokens >= from) return true;
+  return target?.exceeded !== true && upstream.provenLimits.includes(member);
+}
+
+/** A provider that gets another address by a reload is another target. */
+function nameOf(upstream: HttpUpstream): string {
+  return `${upstream.provider} ${upstream.origin.key} ${upstream.model}`;
+}

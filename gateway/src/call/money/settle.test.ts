@@ -1,0 +1,100 @@
+/** Tests of settle.ts: odd usage is billed as told, noted in the record and told to the operator. The ends are who-pays' tests'. */
+import { expect, test } from 'bun:test';
+import { ZERO_USAGE } from '../../generation/usage.ts';
+import type { AnswerFacts } from '../../protocols/protocol.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+import { createProviderHealth } from '../attempt/provider-health.ts';
+import { holdMoney } from '../testing/held-money.ts';
+import { routedCall } from '../testing/routed-call.ts';
+import type { MoneyDesk } from './billing-deps.ts';
+import { type Outcome, settle } from './settle.ts';
+import { LearntRatio } from './token-ratio.ts';
+import { type OddUsage, OddUsageLog } from './usage-anomalies.ts';
+
+const NOWHERE = { append: async () => undefined, writable: () => true };
+const usage = { ...ZERO_USAGE, input: 100, output: 9 };
+const FACTS: AnswerFacts = {
+  usage,
+  usageFlags: ['sum'],
+  usageSoFar: usage,
+  finish_reason: 'stop',
+  model: 'm',
+  outputBytes: 30,
+  reasoningBytes: 0,
+  outputBytesMax: 30,
+};
+
+async function settled(outcome: Outcome) {
+  const records: CallRecord[] = [];
+  const told: OddUsage[] = [];
+  const oddUsage = new OddUsageLog((odd) => told.push(odd));
+  const desk = { ratio: new LearntRatio(), oddUsage } as Partial<MoneyDesk> as MoneyDesk;
+  const recorder = { append: async (record: CallRecord) => void records.push(record), writable: () => true };
+  const { call } = routedCall({});
+  call.dispatched = true;
+  await settle(call, outcome, { recorder, desk, health: createProviderHealth() });
+  return { record: records[0], told, call };
+}
+
+test('odd usage is billed as told, and noted', async () => {
+  const { record, told, call } = await settled({ status: 200, failure: null, facts: FACTS });
+  expect(record).toMatchObject({ usage, usage_source: 'upstream', usage_flags: ['sum'] });
+  const { provider, model } = call.route?.upstream ?? {};
+  expect(told).toEqual([{ provider, model, flags: ['sum'], requestId: call.requestId, calls: 1 } as OddUsage]);
+});
+
+test('usage that is far from our estimate is noted too', async () => {
+  const far = { ...usage, input: 200_000 };
+  const { record } = await settled({ status: 200, failure: null, facts: { ...FACTS, usage: far, usageFlags: [] } });
+  expect(record).toMatchObject({ usage: far, usage_source: 'upstream', usage_flags: ['far_input'] });
+});
+
+test.each([
+  ['in which nothing is odd', { status: 200, failure: null, facts: { ...FACTS, usageFlags: [] } }],
+  ['that is not whole', { status: 200, failure: 'upstream_truncated', facts: FACTS }],
+  ['without usage', { status: 200, failure: null, facts: { ...FACTS, usage: null } }],
+] as const)('an answer %s has no flags', async (_, outcome) => {
+  const { record, told } = await settled(outcome);
+  expect([record?.usage_flags, told.length]).toEqual([null, 0]);
+});
+
+/** An answer of a thousand tokens, and the bytes and tokens that it is to teach by; null: nothing. */
+test.each([
+  ['all that came was shown', 'never', { outputBytes: 4_000 }, 0, [4_000, 1_000]],
+  ['reasoning that is told apart did not show', 'never', { outputBytes: 500 }, 750, [500, 250]],
+  ['reasoning that is told apart was shown', 'never', { outputBytes: 2_000, reasoningBytes: 1_500 }, 750, [500, 250]],
+  ['reasoning was shown and not told apart', 'never', { outputBytes: 4_000, reasoningBytes: 3_000 }, 0, [4_000, 1_000]],
+  [
+    'a summary was shown, and its reasoning told apart',
+    'asked',
+    { outputBytes: 800, reasoningBytes: 300 },
+    750,
+    [500, 250],
+  ],
+  [
+    'a summary was shown, and its reasoning not told apart',
+    'asked',
+    { outputBytes: 4_000, reasoningBytes: 1_000 },
+    0,
+    null,
+  ],
+  ['the answer came in one piece', 'never', { outputBytes: 0, outputBytesMax: 4_000 }, 0, null],
+  ['and its text was counted for being odd', 'never', { outputBytes: 5_000, outputBytesMax: 6_000 }, 0, null],
+] as const)('bytes a token, learnt where %s', async (_, hiddenReasoning, bytes, reasoning, sample) => {
+  const ratio = new LearntRatio();
+  const { call } = routedCall({ hiddenReasoning });
+  const upstream = call.route?.upstream ?? { provider: '', model: '' };
+  const told = { usageFlags: [], usage: { ...usage, output: 1_000, reasoning } };
+  const facts = { ...FACTS, ...told, outputBytesMax: bytes.outputBytes, ...bytes };
+  const desk = { ratio, oddUsage: new OddUsageLog(() => undefined) } as Partial<MoneyDesk> as MoneyDesk;
+  call.dispatched = true;
+  call.money = (await holdMoney({ cap: 1_000_000n })).money;
+  await settle(
+    call,
+    { status: 200, failure: null, facts },
+    { recorder: NOWHERE, desk, health: createProviderHealth() },
+  );
+  const learnt = new LearntRatio();
+  if (sample !== null) learnt.learn(upstream, sample[0], sample[1]);
+  expect(ratio.tokensIn(upstream, 100_000)).toBe(learnt.tokensIn(upstream, 100_000));
+});

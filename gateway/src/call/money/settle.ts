@@ -1,0 +1,282 @@
+/** Owns the end of a call: usage and its source by the table of who pays, cost, one record. Exactly once per call. */
+import { chargedNanoUsd, costNanoUsd } from '../../billing/cost.ts';
+import type { NanoUsd } from '../../billing/money.ts';
+import { unpricedTools } from '../../billing/price.ts';
+import { type Charge, chooseCharge, type EndedBy } from '../../billing/who-pays.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { FailureKind } from '../../errors/failure-kinds.ts';
+import { tierText } from '../../generation/tier-words.ts';
+import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import { maskKeys } from '../../lib/mask-keys.ts';
+import type { AnswerFacts } from '../../protocols/protocol.ts';
+import type { CallDraft } from '../../store/ports/ledger.ts';
+import type { CallRecord, CallRecorder } from '../../store/ports/records.ts';
+import { estimateTokens } from '../attempt/estimate-tokens.ts';
+import type { ProviderHealth } from '../attempt/provider-health.ts';
+import type { Call } from '../call.ts';
+import { noteLimit } from '../plan/sent-limit.ts';
+import { buildReason } from '../reason/build-reason.ts';
+import { mayCostOtherwise, priceAnswer } from './answer-prices.ts';
+import type { MoneyDesk } from './billing-deps.ts';
+import { flagUsage, shownTokens } from './usage-checks.ts';
+
+/** How a call ended. `status` is what the client got; `failure` is null only for a complete answer. */
+export interface Outcome {
+  readonly status: number;
+  readonly failure: FailureKind | null;
+  /** What the answer told of itself, as far as it came; null: no answer began. */
+  readonly facts: AnswerFacts | null;
+}
+
+/** What a record says of the answer. */
+export type ToldAnswer = Pick<CallRecord, 'served_model' | 'provider' | 'error' | 'finish_reason'>;
+
+/** Where the end of a call is written. */
+interface Books {
+  readonly recorder: CallRecorder;
+  readonly desk: MoneyDesk;
+  readonly health: Pick<ProviderHealth, 'count'>;
+}
+
+/**
+ * Makes the call's record and ends its hold. Resolves once both are durable, with what the call costs its account: 0 where
+ * the operator bears all of it, null where the model has no price. `replayed`: what the first call's record says of an answer
+ * that is given out again. A second settlement of a call is a fault and throws.
+ */
+export async function settle(
+  call: Call,
+  outcome: Outcome,
+  gate: Books,
+  replayed: ToldAnswer | null = null,
+): Promise<NanoUsd | null> {
+  if (call.settled) throw new Error(`call ${call.requestId} is settled already`);
+  call.settled = true;
+  if (call.principal === null) return 0n;
+  countHealth(call, outcome, gate);
+  noteLimit(call, outcome, gate.desk);
+  noteRetryToken(call, outcome, gate);
+  const decided = decideUsage(call, outcome, gate);
+  const { source, payer } = decided;
+  const { money } = call;
+  const asked = money?.price ?? null;
+  const priced =
+    asked !== null && source !== 'void' && mayCostOtherwise(call, decided.usage)
+      ? priceAnswer(call, asked, decided.usage, outcome.facts, gate.desk)
+      : null;
+  const charge = priced === null ? decided : { ...decided, usage: priced.usage };
+  const { usage } = charge;
+  const price = priced?.price ?? asked;
+  const flags = source === 'upstream' ? noteOdd(call, outcome, gate) : null;
+  const cost =
+    source === 'void'
+      ? 0n
+      : price === null
+        ? null
+        : priced === null
+          ? costNanoUsd(usage, price)
+          : chargedNanoUsd(usage, price, priced.priceOf);
+  if (priced?.unknownTier !== undefined && call.route !== null) {
+    gate.desk.tellUnknownTier(call.route.model, tierText(priced.unknownTier));
+  }
+  if (usage.apart !== undefined && price !== null) tellUnpriced(call, unpricedTools(usage.apart, price.fees), gate);
+  const record = buildRecord(call, outcome, { charge, cost, flags, replayed, price_version: price?.version });
+  call.content?.ended(record.status, record.error);
+  if (money === null) await gate.recorder.append(record);
+  else {
+    teach(call, outcome, gate);
+    try {
+      await money.settle(cost, tokensOf(usage), record, payer);
+    } catch (cause) {
+      if (cause instanceof CallFailure) {
+        call.content?.ended(cause.status(call.protocol), cause.kind);
+        call.failure = cause;
+        await recordUnpaid({ ...record, reason: buildReason(call, cause.kind, false) }, cause, gate);
+      }
+      throw cause;
+    }
+  }
+  return payer === 'operator' ? 0n : cost;
+}
+
+/** What is odd about upstream's numbers, told to the operator too; null: nothing. They are charged as they are. */
+function noteOdd({ requestId, route, facts: asked }: Call, { facts }: Outcome, { desk }: Books) {
+  if (facts === null || route === null) return null;
+  const flags = flagUsage({ facts: asked, route }, facts, desk.ratio);
+  if (flags.length === 0) return null;
+  const { provider, model } = route.upstream;
+  desk.oddUsage.note({ provider, model, flags, requestId }, Date.now());
+  return flags;
+}
+
+/** What a refusal gave for the retry is good with the provider that gave it. */
+function noteRetryToken({ principal, route }: Call, { facts }: Outcome, { desk }: Books): void {
+  const token = facts?.retryToken;
+  if (token === undefined || principal === null || route === null) return;
+  desk.retryTokens.note(token, { workspace: principal.workspaceId, provider: route.upstream.provider }, Date.now());
+}
+
+function tellUnpriced({ route }: Call, kinds: readonly string[], { desk }: Books): void {
+  if (kinds.length > 0 && route !== null) desk.tellUnpriced(route.model, kinds);
+}
+
+/** A call whose hold the ledger refused has a record as every refused call has, and nothing is charged for it. */
+async function recordUnpaid(record: CallRecord, failure: CallFailure, { recorder }: Books): Promise<void> {
+  await recorder.append({
+    ...record,
+    status: failure.status(record.protocol),
+    error: failure.kind,
+    usage: ZERO_USAGE,
+    usage_source: 'void',
+    usage_flags: null,
+    cost_nano_usd: '0',
+  });
+}
+
+function tokensOf({ input, cache_read, cache_write_5m, cache_write_1h, output }: Usage): number {
+  return input + cache_read + cache_write_5m + cache_write_1h + output;
+}
+
+/** What upstream counted of the text that came teaches how many bytes its tokens take. */
+function teach({ route }: Call, { failure, facts }: Outcome, { desk }: Books): void {
+  if (failure !== null || facts === null || facts.usage === null || route === null) return;
+  const { outputBytes, reasoningBytes, outputBytesMax, usage } = facts;
+  // Of an answer in one piece the text is counted only where it is odd.
+  if (outputBytes === 0 || outputBytes !== outputBytesMax) return;
+  const { upstream, hiddenReasoning } = route;
+  const tokens = shownTokens(usage);
+  // What is shown of reasoning may be a summary of what is told apart, and what a host hides is not told by all models.
+  if (usage.reasoning > 0) desk.ratio.learn(upstream, outputBytes - reasoningBytes, tokens);
+  else if (reasoningBytes === 0 || hiddenReasoning === 'never') desk.ratio.learn(upstream, outputBytes, tokens);
+}
+
+/** What the end of the call says of the provider that it turned to. */
+function countHealth(call: Call, { failure }: Outcome, { health }: Books): void {
+  if (!call.attempted || call.route === null) return;
+  const { firstByteMs, startMs } = call;
+  const ttfbMs = call.facts?.stream === true && firstByteMs !== null ? firstByteMs - startMs : null;
+  health.count(call.route.upstream.provider, failure, ttfbMs, performance.now());
+}
+
+/** The usage that is charged, and where its numbers come from. */
+export function decideUsage(call: Call, outcome: Omit<Outcome, 'status'>, { desk }: Pick<Books, 'desk'>): Charge {
+  const { facts } = outcome;
+  const ended = {
+    endedBy: endOf(call, outcome),
+    dispatched: call.dispatched,
+    produced: call.unsent === null && facts !== null && facts.outputBytes > 0,
+    usage: facts?.usage ?? null,
+    usageSoFar: facts?.usageSoFar ?? null,
+    countedWhenTold: desk.ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytesTold ?? 0),
+    brokenAnswers: call.money?.brokenAnswers ?? 'bill',
+  } as const;
+  return chooseCharge(ended, () => countUsage(call, facts, desk));
+}
+
+function endOf({ unsent }: Call, { failure, facts }: Omit<Outcome, 'status'>): EndedBy {
+  if (failure === null) return 'complete';
+  if (failure === 'client_left' || failure === 'reader_too_slow') return 'caller_left';
+  if (failure === 'quota_exceeded' && facts !== null && unsent === null) return 'extension_refused';
+  if (facts === null) return 'failed';
+  const isOurs = failure === 'gateway_fault' || failure === 'upstream_nonsense';
+  const isWhole = facts.usage !== null;
+  // Of a stream its client has some: only where upstream was done, and we were not, nobody pays for that.
+  const isUndelivered = unsent === null ? isWhole && isOurs && facts.finish_reason !== null : isWhole || isOurs;
+  return isUndelivered ? 'undelivered' : 'failed';
+}
+
+function countUsage(call: Call, facts: AnswerFacts | null, { ratio }: MoneyDesk): Usage {
+  return {
+    ...ZERO_USAGE,
+    input: estimateTokens(call.facts?.inputBytes ?? 0),
+    output: ratio.tokensIn(call.route?.upstream ?? null, facts?.outputBytes ?? 0),
+  };
+}
+
+/** What was decided at the end of a call. */
+interface Ending {
+  readonly charge: Charge;
+  readonly cost: NanoUsd | null;
+  readonly flags: CallRecord['usage_flags'];
+  readonly replayed: ToldAnswer | null;
+  readonly price_version: string | undefined;
+}
+
+/** Member by member: one is built for every call. */
+function buildRecord(
+  call: Call,
+  outcome: Outcome,
+  { charge, cost, flags, replayed, price_version }: Ending,
+): CallRecord {
+  const draft = call.money?.draft ?? draftRecord(call, null);
+  const told = replayed ?? tellAnswer(call, outcome, draft);
+  return {
+    request_id: draft.request_id,
+    at_ms: draft.at_ms,
+    account: draft.account,
+    workspace: draft.workspace,
+    key_id: draft.key_id,
+    key_name: draft.key_name,
+    end_user: draft.end_user,
+    session: draft.session,
+    protocol: draft.protocol,
+    model: draft.model,
+    served_model: told.served_model,
+    provider: told.provider,
+    stream: draft.stream,
+    status: outcome.status,
+    error: told.error,
+    reason: reasonOf(call, outcome, told.error),
+    finish_reason: told.finish_reason,
+    usage: charge.usage,
+    usage_source: replayed === null ? charge.source : 'cache',
+    usage_flags: flags,
+    price_version: price_version ?? draft.price_version,
+    cost_nano_usd: cost === null ? null : cost.toString(),
+    ttfb_ms: call.firstByteMs === null ? null : Math.round(call.firstByteMs - call.startMs),
+    duration_ms: Math.round(performance.now() - call.startMs),
+    attempts: call.attempts,
+  };
+}
+
+/** Of an answer that is given out again, whose first call was cut, too. */
+function reasonOf(call: Call, { status, facts }: Outcome, error: string | null): CallRecord['reason'] {
+  if (error === null) return null;
+  const begun = status === 200 && (facts !== null || !call.attempted);
+  return buildReason(call, error as FailureKind, begun);
+}
+
+function tellAnswer({ attempted }: Call, { failure, facts }: Outcome, draft: CallDraft): ToldAnswer {
+  return {
+    served_model: masked(facts?.model ?? (attempted ? draft.served_model : null)),
+    provider: attempted ? draft.provider : null,
+    error: failure,
+    finish_reason: facts?.finish_reason ?? null,
+  };
+}
+
+/** Throws where the caller is not known: such a call has no record. */
+export function draftRecord(call: Call, price_version: string | null): CallDraft {
+  const { principal, route, facts } = call;
+  if (principal === null) throw new Error('a call without a caller has no record');
+  return {
+    request_id: call.requestId,
+    at_ms: call.atMs,
+    account: principal.account.id,
+    workspace: principal.workspaceId,
+    key_id: principal.keyId,
+    key_name: principal.keyName,
+    end_user: masked(facts?.endUser),
+    session: masked(call.session),
+    protocol: call.protocol,
+    model: masked(facts?.model),
+    served_model: masked(route?.upstream.model),
+    provider: route?.upstream.provider ?? null,
+    stream: facts?.stream ?? false,
+    price_version,
+  };
+}
+
+/** What a caller or an upstream wrote, for the record: a key sent in the wrong place must not be kept. */
+export function masked(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : maskKeys(text);
+}

@@ -1,0 +1,49 @@
+/**
+ * Owns telling the operator of odd usage: once an hour for each provider and model, with how many calls it was. Decides
+ * nothing about any call.
+ */
+import type { UsageFlag } from '../../generation/usage.ts';
+
+export interface OddUsage {
+  readonly provider: string;
+  /** The model's name at the provider. */
+  readonly model: string;
+  readonly flags: readonly UsageFlag[];
+  readonly requestId: string;
+  /** Odd calls of the model since it was told of last, with this one. */
+  readonly calls: number;
+}
+
+interface Told {
+  atMs: number;
+  untold: number;
+}
+
+const TOLD_EVERY_MS = 3_600_000;
+/** Beyond it only those that are known are told of. */
+const MODELS_MAX = 10_000;
+
+export class OddUsageLog {
+  readonly #tell: (odd: OddUsage) => void;
+  readonly #told = new Map<string, Told>();
+
+  /** `tell` must not throw. */
+  constructor(tell: (odd: OddUsage) => void) {
+    this.#tell = tell;
+  }
+
+  note(odd: Omit<OddUsage, 'calls'>, nowMs: number): void {
+    const name = `${odd.provider} ${odd.model}`;
+    let told = this.#told.get(name);
+    if (told === undefined) {
+      if (this.#told.size >= MODELS_MAX) return;
+      told = { atMs: Number.NEGATIVE_INFINITY, untold: 0 };
+      this.#told.set(name, told);
+    }
+    told.untold += 1;
+    if (nowMs - told.atMs < TOLD_EVERY_MS) return;
+    this.#tell({ ...odd, calls: told.untold });
+    told.atMs = nowMs;
+    told.untold = 0;
+  }
+}

@@ -1,0 +1,11 @@
+/** Adapts a route to what its upstream has refused of late, before the request is planned and paid for. */
+import type { Route } from '../../routing/route.ts';
+import { traitsWithout } from './leave-out.ts';
+import type { RefusedMembers } from './refused-members.ts';
+
+/** The very same route where nothing was refused. */
+export function adaptRoute(route: Route, workspace: string, nowMs: number, refused: RefusedMembers): Route {
+  const refuses = refused.of(route.upstream, workspace, nowMs);
+  if (refuses.length === 0) return route;
+  return { ...route, refuses, traits: refuses.reduce(traitsWithout, route.traits) };
+}

@@ -1,0 +1,73 @@
+/** Checks that a stream of another format, cut in the middle, is an answer that the client's format has. */
+import { describe, expect, test } from 'bun:test';
+import { chainFilters } from '../../generation/filters/chain.ts';
+import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
+import { ZERO_USAGE } from '../../generation/usage.ts';
+import { chatCompletions } from '../../protocols/chat/index.ts';
+import { CONTEXT, calls, DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
+import { messages } from '../../protocols/messages/index.ts';
+import { recordsOf } from '../../protocols/testing/outline-of.ts';
+import { foldTranslated } from './translate.ts';
+
+const CUT = { ...ZERO_USAGE, input: 10, output: 4 };
+
+function fold(records: readonly string[], { stops = [] as readonly string[] } = {}) {
+  const filter = chainFilters(stops.length === 0 ? [] : [stopAtTexts(stops)]);
+  const heard: unknown[] = [];
+  const folding = foldTranslated(chatCompletions.codec.startStreamParser(), filter, {
+    client: messages,
+    context: CONTEXT,
+    readAnswer: () => [],
+    lossesIn: () => [],
+    listen: (generation) => heard.push(generation.finish_reason),
+  });
+  const verdicts = recordsOf(records.join('')).map((record) => folding.observer.observe(record));
+  return { folding, verdicts, heard };
+}
+
+const read = (json: string) => JSON.parse(json);
+
+describe('a stream', () => {
+  test('that came whole is the answer, and whoever listens hears of it', () => {
+    const { folding, verdicts, heard } = fold([delta({ content: 'Hey' }), finish('stop'), DONE]);
+    expect(verdicts.at(-1)).toBe('terminal');
+    const { json, finish_reason, dropped } = folding.finish(null);
+    expect([read(json).content, finish_reason, dropped, heard]).toEqual([
+      [{ type: 'text', text: 'Hey' }],
+      'end_turn',
+      [],
+      ['stop'],
+    ]);
+  });
+
+  test('that was cut in a text ends there, by a limit of tokens, with the counters that are charged', () => {
+    const { folding } = fold([delta({ content: 'He' })]);
+    const { json, finish_reason } = folding.finish(CUT);
+    expect([read(json).content[0].text, finish_reason]).toEqual(['He', 'max_tokens']);
+    expect(read(json).usage).toMatchObject({ input_tokens: 10, output_tokens: 4 });
+  });
+
+  test('that was cut in a call keeps what came whole of its arguments', () => {
+    const text = '{"a":1,"b":"hal';
+    const { folding } = fold([
+      calls({ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: text } }),
+    ]);
+    const { json, finish_reason } = folding.finish(CUT);
+    expect([read(json).content[0].input, finish_reason]).toEqual([{ a: 1 }, 'max_tokens']);
+  });
+
+  test('that was cut before its own end ends by a limit, though it had told its reason', () => {
+    const { folding } = fold([delta({ content: 'Hey' }), finish('stop')]);
+    expect(folding.finish(CUT).finish_reason).toBe('max_tokens');
+  });
+
+  test('whose filter held a text back gives it out where it is cut', () => {
+    const { folding } = fold([delta({ content: 'He ST' })], { stops: ['STOP'] });
+    expect(read(folding.finish(CUT).json).content[0].text).toBe('He ST');
+  });
+
+  test('that fails says why', () => {
+    const { folding, verdicts } = fold(['data: {"error":{"message":"no","type":"server_error"}}\n\n']);
+    expect([verdicts, folding.observer.failure?.message]).toEqual([['error'], 'no']);
+  });
+});

@@ -1,0 +1,194 @@
+/**
+ * Remembers what a client's format has no place for and its issuer wants back: signed reasoning, and the data that hosts give with
+ * tool calls. It is kept under the tool call that it came with and put back when the client replays that call. Bounded in number,
+ * bytes and time; lost with the process, and then left out.
+ */
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { GenerationEvent } from '../../generation/event.ts';
+import type { Native, Part, ReasoningPart, ToolCallPart } from '../../generation/part.ts';
+import type { GenerationRequest, Turn } from '../../generation/request.ts';
+import type { Secret } from '../../lib/secret.ts';
+import { aliasText } from '../../protocols/request/tool-names.ts';
+
+const ENTRIES_MAX = 20_000;
+const BYTES_MAX = 64 * 1024 * 1024;
+const KEPT_MS = 60 * 60 * 1000;
+
+/** Whose reasoning: nobody else's call of the same id finds it. */
+export interface ReasoningOwner {
+  readonly workspace: string;
+  readonly provider: string;
+  /** Null: any model of the provider takes what another of them gave. */
+  readonly model: string | null;
+}
+
+interface Entry {
+  readonly parts: readonly ReasoningPart[];
+  /** Nothing was said before it in its turn. */
+  readonly leads: boolean;
+  readonly host_data: Native | null;
+  readonly bytes: number;
+  readonly untilMs: number;
+}
+
+export class KeptReasoning {
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  /** Keeps the reasoning of an answer, each piece under the call that it led to. */
+  keep(owner: ReasoningOwner, parts: readonly Part[], nowMs: number): void {
+    let reasoning: ReasoningPart[] = [];
+    let isFirst = true;
+    let leads = true;
+    for (const part of parts) {
+      if (part.kind === 'reasoning') {
+        if (part.signature !== null) reasoning.push(part);
+        leads = isFirst;
+      } else if (part.kind === 'tool_call') {
+        const host_data = part.host_data ?? null;
+        if (reasoning.length > 0 || host_data !== null) {
+          this.#put(keyOf(owner, part), { parts: reasoning, leads, host_data }, nowMs);
+        }
+        reasoning = [];
+      }
+      if (part.kind !== 'reasoning') isFirst = false;
+    }
+  }
+
+  /** The request with what was kept put back; reasoning only into turns that have none of their own. */
+  restore(owner: ReasoningOwner, request: GenerationRequest, nowMs: number): GenerationRequest {
+    if (this.#entries.size === 0) return request;
+    return { ...request, turns: request.turns.map((turn) => this.#restoreTurn(owner, turn, nowMs)) };
+  }
+
+  #restoreTurn(owner: ReasoningOwner, turn: Turn, nowMs: number): Turn {
+    if (turn.role !== 'assistant') return turn;
+    const hasOwn = turn.parts.some((part) => part.kind === 'reasoning' && part.signature !== null);
+    const leading: Part[] = [];
+    const others: Part[] = [];
+    let found = false;
+    for (const part of turn.parts) {
+      const entry = part.kind === 'tool_call' ? this.#get(keyOf(owner, part), nowMs) : null;
+      if (part.kind !== 'tool_call' || entry === null) {
+        others.push(part);
+        continue;
+      }
+      found = true;
+      if (!hasOwn) (entry.leads ? leading : others).push(...entry.parts);
+      others.push(entry.host_data === null ? part : { ...part, host_data: entry.host_data });
+    }
+    return found ? { ...turn, parts: [...leading, ...others] } : turn;
+  }
+
+  #get(key: string, nowMs: number): Entry | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.untilMs < nowMs) return null;
+    return entry;
+  }
+
+  #put(key: string, kept: Pick<Entry, 'parts' | 'leads' | 'host_data'>, nowMs: number): void {
+    const { parts, host_data } = kept;
+    let bytes = key.length + 2 * (host_data?.json.length ?? 0);
+    for (const { text, signature } of parts) bytes += 2 * (text.length + (signature?.length ?? 0));
+    if (bytes > BYTES_MAX) return;
+    this.#drop(key);
+    this.#entries.set(key, { ...kept, bytes, untilMs: nowMs + KEPT_MS });
+    this.#bytes += bytes;
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#entries.size <= ENTRIES_MAX && this.#bytes <= BYTES_MAX && entry.untilMs >= nowMs) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
+    this.#entries.delete(key);
+  }
+}
+
+/** Gathers from events what `keep` needs of an answer, and keeps it once the answer is finished. */
+export function keepReasoningOf(kept: KeptReasoning, owner: ReasoningOwner, nowMs: () => number) {
+  const parts: Part[] = [];
+  return (event: GenerationEvent): void => {
+    switch (event.kind) {
+      case 'part_start': {
+        const { opening } = event;
+        if (opening.kind === 'reasoning') parts[event.part] = { ...opening, text: '', signature: null };
+        else if (opening.kind === 'tool_call') parts[event.part] = { ...opening, arguments: '', cache_mark: null };
+        else parts[event.part] = { kind: 'refusal', text: '' };
+        return;
+      }
+      case 'text_delta':
+      case 'arguments_delta':
+      case 'signature':
+      case 'host_data':
+        extend(parts, event);
+        return;
+      case 'finish':
+        kept.keep(owner, parts, nowMs());
+    }
+  };
+}
+
+function extend(
+  parts: Part[],
+  event: Extract<GenerationEvent, { kind: 'text_delta' | 'arguments_delta' | 'signature' | 'host_data' }>,
+) {
+  const part = parts[event.part];
+  if (part?.kind === 'tool_call' && event.kind === 'arguments_delta') {
+    parts[event.part] = { ...part, arguments: part.arguments + event.text };
+  } else if (part?.kind === 'tool_call' && event.kind === 'host_data') {
+    parts[event.part] = { ...part, host_data: event.native };
+  } else if (part?.kind === 'reasoning') {
+    if (event.kind === 'text_delta') parts[event.part] = { ...part, text: part.text + event.text };
+    else if (event.kind === 'signature') parts[event.part] = { ...part, signature: event.signature };
+  }
+}
+
+/** As long as the ids that a messages client is shown. */
+const ID_CHARS_MAX = 128;
+
+/** Clients may write the arguments anew with other white space, and know ids as we wrote them; that is the same call. */
+function keyOf({ workspace, provider, model }: ReasoningOwner, call: ToolCallPart): string {
+  const hash = createHash('sha256');
+  const id = aliasText(call.id, ID_CHARS_MAX);
+  for (const word of [workspace, provider, model ?? '', id, call.name, tidy(call.arguments)])
+    hash.update(`${word.length}:${word}`);
+  return hash.digest('base64');
+}
+
+function tidy(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text === '' ? '{}' : text));
+  } catch {
+    return text;
+  }
+}
+
+export const MARK_PREFIX = 'gw1.';
+
+export interface ReasoningMark {
+  /** `gw1.…` for a text that `provider` reasoned. Never empty. */
+  sign(provider: string, text: string): string;
+  /** Whether we made this mark for this very text of this provider. */
+  isFrom(provider: string, signature: string, text: string): boolean;
+}
+
+/** Derived from the master key, so that marks hold over restarts. */
+export function createReasoningMark(masterKey: Secret): ReasoningMark {
+  const derived = hkdfSync('sha256', Buffer.from(masterKey.reveal(), 'hex'), '', 'tollgate reasoning mark v1', 32);
+  const key = Buffer.from(derived);
+  const sign = (provider: string, text: string) => {
+    const hash = createHash('sha256').update(text).digest();
+    return `${MARK_PREFIX}${createHmac('sha256', key).update(`${provider}\0`).update(hash).digest('base64url')}`;
+  };
+  return {
+    sign,
+    isFrom(provider, signature, text) {
+      if (!signature.startsWith(MARK_PREFIX)) return false;
+      const expected = Buffer.from(sign(provider, text));
+      const found = Buffer.from(signature);
+      return found.length === expected.length && timingSafeEqual(found, expected);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * Owns the models that a request names beside its own: which of them the caller may use, and by which route they are priced.
+ * Contract, 10.2. Chooses no upstream: the provider of the request's own model runs them.
+ */
+import { CallFailure } from '../../errors/call-failure.ts';
+import { mayUseModel } from '../../identity/authorize.ts';
+import type { Principal } from '../../identity/principal.ts';
+import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { NamedModel, PricedMembers } from '../../protocols/request/priced-members.ts';
+import type { Route } from '../../routing/route.ts';
+import type { Settings } from '../deps.ts';
+
+/** A model that may answer beside the one asked for, and the route whose price it has. */
+export interface NamedRoute {
+  readonly named: NamedModel;
+  readonly route: Route;
+}
+
+/** What a request of the client's own format names, once its caller was found to have the right to it. */
+export interface PricedRequest {
+  readonly members: PricedMembers;
+  readonly named: readonly NamedRoute[];
+}
+
+interface Asked {
+  readonly principal: Principal;
+  readonly route: Route;
+  readonly protocol: ProtocolName;
+}
+
+/**
+ * Throws as for `model` where a named one is not served by the same provider (`model_unknown`), not allowed
+ * (`model_forbidden`) or not served over the protocol (`model_wrong_protocol`). A name goes upstream as it was written, so it
+ * is the provider's own name that counts, whatever public name it looks like.
+ */
+export function allowNamedModels(
+  { routes }: Pick<Settings, 'routes'>,
+  asked: Asked,
+  members: PricedMembers,
+): PricedRequest {
+  const { provider } = asked.route.upstream;
+  const siblings = [...new Set(routes.values())].filter((route) => route.upstream.provider === provider);
+  const named = members.models.map((model) => ({ named: model, route: routeOf(siblings, asked, model) }));
+  if (members.anyModel !== null) named.push(...allowAll(siblings, asked, members.anyModel));
+  return { members, named };
+}
+
+function routeOf(siblings: readonly Route[], asked: Asked, { name, path }: NamedModel): Route {
+  const shown = JSON.stringify(name);
+  const found = siblings.filter(({ upstream }) => upstream.model === name);
+  if (found.length === 0) {
+    throw new CallFailure(
+      'model_unknown',
+      `${path}: the model ${shown} is not served here by the provider of ${JSON.stringify(asked.route.model)}. Name a model of the same provider, by the provider's own name; GET /v1/models lists what this key may use`,
+      { param: path },
+    );
+  }
+  const allowed = found.filter((route) => mayUseModel(asked.principal, route.names));
+  if (allowed.length === 0) {
+    throw new CallFailure(
+      'model_forbidden',
+      `${path}: this API key may not use the model ${shown}. GET /v1/models lists what it may use`,
+      { param: path },
+    );
+  }
+  const spoken = allowed.find((route) => route.protocols.includes(asked.protocol));
+  if (spoken !== undefined) return spoken;
+  throw new CallFailure('model_wrong_protocol', `${path}: the model ${shown} is not served on this endpoint`, {
+    param: path,
+  });
+}
+
+/** Upstream chooses by itself: only for a key that may use all that it may choose. */
+function allowAll(siblings: readonly Route[], { principal }: Asked, path: string): NamedRoute[] {
+  if (siblings.some((route) => !mayUseModel(principal, route.names))) {
+    throw new CallFailure(
+      'model_forbidden',
+      `${path}: "default" lets the provider choose a model, and this API key may not use all of them. Name the models that it may use`,
+      { param: path },
+    );
+  }
+  return siblings.map((route) => {
+    const { model: name } = route.upstream;
+    return { named: { path, name, role: 'instead', tier: {}, outputTokensMax: null, runs: 1 }, route };
+  });
+}

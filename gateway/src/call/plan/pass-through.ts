@@ -1,0 +1,174 @@
+/** Owns sending a call to an upstream of the client's own format: the client's bytes, with only what must change. Contract, 7. */
+import { stripThinking } from '../../protocols/messages/upstream/strip-thinking.ts';
+import type { Protocol, ProtocolName, StreamObserver } from '../../protocols/protocol.ts';
+import type { OutputLimitMember } from '../../protocols/request/output-limit.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import type { Upstream } from '../../providers/upstream.ts';
+import type { JsonOutline } from '../../wire/json-node.ts';
+import { type JsonEdit, spliceJson } from '../../wire/json-splice.ts';
+import type { CollectedAnswer } from '../attempt/collect-answer.ts';
+import { MARK_PREFIX } from './kept-reasoning.ts';
+import {
+  type Folding,
+  type Instead,
+  refusesUsageOption,
+  type UpstreamCall,
+  USAGE_OPTION,
+  unknownOption,
+} from './upstream-call.ts';
+
+export interface PassThroughPlan {
+  readonly protocol: Protocol;
+  readonly outline: JsonOutline;
+  readonly facts: RequestFacts;
+  /** The model's name at the upstream. */
+  readonly model: string;
+  /** The output limit that the upstream knows. */
+  readonly limitMember: OutputLimitMember;
+  /** The usage chunk is asked for by us, and so withheld from the client. */
+  readonly asksForUsage: boolean;
+  /** Reasoning that is taken out of the history: what only we marked, or all of it. */
+  readonly strips: 'marked' | 'all';
+  readonly requestId: string;
+  /** Members that do not go upstream; told to the caller. */
+  readonly drops: readonly string[];
+  /** Upstream is to stream what the client gets in one piece. */
+  readonly folds: boolean;
+}
+
+/** Told where the two limits of a request differ: the older one asked for something else than what binds. */
+const OLDER_LIMIT: readonly string[] = ['max_tokens'];
+const NOTHING: readonly string[] = [];
+
+export function passThrough(plan: PassThroughPlan): UpstreamCall {
+  const { protocol, outline, facts, model, limitMember, asksForUsage } = plan;
+  const body = renderUpstreamBody(outline, facts, {
+    model,
+    stream: plan.folds,
+    usage: asksForUsage,
+    limitMember,
+    drops: plan.drops,
+  });
+  const fallbackId = `chatcmpl-${plan.requestId.slice(4)}`;
+  return {
+    protocol,
+    body: protocol.name === 'messages' ? withoutThinking(body, plan.strips) : body,
+    translation: null,
+    dropped: [
+      ...(facts.otherLimit === null || facts.otherLimit === facts.outputTokensMax ? NOTHING : OLDER_LIMIT),
+      ...plan.drops,
+    ],
+    startObserver: (): StreamObserver => protocol.startObserver({ withholdUsage: asksForUsage, fallbackId }),
+    startFolding: plan.folds ? () => foldOwn(protocol, fallbackId) : null,
+    insteadAfter: (answer) => insteadAfter(plan, answer),
+  };
+}
+
+/** All members that upstream sends come along, known here or not. */
+function foldOwn(protocol: Protocol, fallbackId: string): Folding {
+  const observer = protocol.startObserver({ withholdUsage: false, fallbackId });
+  const fold = protocol.startFold(fallbackId);
+  return {
+    observer,
+    take: (record) => fold.push(record),
+    finish(cut) {
+      const { finish_reason } = observer.facts();
+      return {
+        json: fold.finish(cut),
+        finish_reason: cut === null ? finish_reason : (finish_reason ?? protocol.cutReason),
+        dropped: [],
+      };
+    },
+  };
+}
+
+/** What bears our mark was never signed by upstream's issuer, and would be refused. Looked for only where it can be. */
+function withoutThinking(body: Uint8Array, strips: 'marked' | 'all'): Uint8Array {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (strips === 'all') return stripThinking(bytes, () => true);
+  return bytes.includes(MARK_PREFIX) ? stripThinking(bytes, (signature) => signature.startsWith(MARK_PREFIX)) : body;
+}
+
+function insteadAfter(plan: PassThroughPlan, answer: CollectedAnswer): Instead | null {
+  if (plan.asksForUsage && refusesUsageOption(answer)) {
+    const why = 'refuses stream_options.include_usage: sent again without';
+    const drops = [...plan.drops, USAGE_OPTION];
+    return {
+      call: passThrough({ ...plan, asksForUsage: false, drops }),
+      why,
+      unknown: unknownOption(plan.protocol, answer),
+    };
+  }
+  if (plan.protocol.name !== 'messages' || plan.strips === 'all' || answer.head.status !== 400) return null;
+  if (plan.protocol.codec.readError(answer.body).condition !== 'signature') return null;
+  return {
+    call: passThrough({ ...plan, strips: 'all' }),
+    why: 'refuses a signature in the history: sent again without reasoning',
+  };
+}
+
+/** Whether the usage chunk is asked for by us, and so withheld from the client. */
+export function asksForUsage(protocol: ProtocolName, facts: RequestFacts, upstream: Upstream): boolean {
+  const takesOption = upstream.kind === 'demo' || upstream.takesUsageOption;
+  return protocol === 'chat' && facts.stream && !facts.wantsUsage && takesOption;
+}
+
+/** What changes of a body on its way to an upstream of its own format. */
+interface BodyChanges {
+  /** The model's name at the upstream. */
+  readonly model: string;
+  /** Asked for though the client did not. */
+  readonly stream: boolean;
+  readonly usage: boolean;
+  /** The limit that upstream knows, where the client sent two. */
+  readonly limitMember: OutputLimitMember;
+  /** Members that stay here. */
+  readonly drops: readonly string[];
+}
+
+/** The body for upstream: the very same bytes where nothing must change. */
+function renderUpstreamBody(outline: JsonOutline, facts: RequestFacts, changes: BodyChanges): Uint8Array {
+  const edits: JsonEdit[] = [];
+  if (facts.model !== changes.model) edits.push({ set: ['model'], json: JSON.stringify(changes.model) });
+  if (changes.stream) edits.push({ set: ['stream'], json: 'true' });
+  if (changes.usage) edits.push({ set: ['stream_options', 'include_usage'], json: 'true' });
+  for (const name of changes.drops) edits.push({ remove: [name] });
+  if (facts.otherLimit !== null) edits.push(...oneLimit(facts, changes.limitMember));
+  return edits.length === 0 ? outline.bytes : spliceJson(outline, edits);
+}
+
+/** Each host reads another one of two limits, so it gets the one that it knows, with the value that binds. Contract, 10.9. */
+function oneLimit({ outputTokensMax }: RequestFacts, known: OutputLimitMember): JsonEdit[] {
+  const other = known === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  return [{ set: [known], json: String(outputTokensMax) }, { remove: [other] }];
+}
+
+/** Headers that would choose among the operator's own workspaces or say where the caller runs: not the caller's to set upstream. */
+const NOT_FORWARDED = new Set([
+  'anthropic-version',
+  'anthropic-workspace-id',
+  'anthropic-organization-id',
+  'anthropic-dangerous-direct-browser-access',
+]);
+
+/** What a messages upstream is told where the caller speaks another format: the version that takes the most. */
+const TRANSLATED_VERSION = '2023-06-01';
+
+/**
+ * The header lines beside our own that upstream sees. A messages upstream: the caller's version, betas and other
+ * `anthropic-*` ones, where the caller speaks messages too. Chat has none.
+ */
+export function forwardedHeaders(
+  client: ProtocolName,
+  upstream: ProtocolName,
+  headers: Headers,
+  version: string,
+): ReadonlyArray<readonly [string, string]> {
+  if (upstream === 'chat') return [];
+  if (client === 'chat') return [['anthropic-version', TRANSLATED_VERSION]];
+  const forwarded: Array<readonly [string, string]> = [['anthropic-version', version]];
+  for (const [name, value] of headers) {
+    if (name.startsWith('anthropic-') && !NOT_FORWARDED.has(name)) forwarded.push([name, value]);
+  }
+  return forwarded;
+}

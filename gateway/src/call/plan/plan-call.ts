@@ -1,0 +1,191 @@
+/** Owns choosing how a call goes to its upstream: as it came where both speak one format, else translated. */
+import { CallFailure, invalidRequest } from '../../errors/call-failure.ts';
+import type { GenerationRequest } from '../../generation/request.ts';
+import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
+import type { Protocol } from '../../protocols/protocol.ts';
+import { PROTOCOLS } from '../../protocols/registry.ts';
+import { startNotes } from '../../protocols/request/translation-notes.ts';
+import type { Route } from '../../routing/route.ts';
+import { estimatePromptTokens } from '../../tokens/estimate-tokens.ts';
+import { familyOf } from '../../tokens/token-families.ts';
+import type { JsonOutline } from '../../wire/json-node.ts';
+import type { JsonProblem } from '../../wire/json-problem.ts';
+import { type JsonScan, startJsonScan } from '../../wire/json-scan.ts';
+import type { Call } from '../call.ts';
+import type { Gate } from '../deps.ts';
+import { keepReasoningOf, type ReasoningOwner } from './kept-reasoning.ts';
+import type { PricedRequest } from './named-models.ts';
+import { asksForUsage, passThrough } from './pass-through.ts';
+import { translate } from './translate.ts';
+import type { UpstreamCall } from './upstream-call.ts';
+
+/** What the line knows of a call when it has a route. */
+export interface RoutedCall {
+  readonly call: Call;
+  readonly gate: Gate;
+  readonly protocol: Protocol;
+  readonly route: Route;
+  readonly outline: JsonOutline;
+}
+
+/** Deeper scans stop after so many bytes, so that other calls get their turn. */
+const STEP_BYTES = 256 * 1024;
+
+/** How the call is sent whose answer upstream is to stream, while its client gets one piece. Throws as `planCall`. */
+export function planFold(routed: RoutedCall): UpstreamCall | Promise<UpstreamCall> {
+  return planCall(routed, true);
+}
+
+/** How the call is sent. Throws CallFailure `invalid_request` for what cannot be told to the upstream. */
+export function planCall(routed: RoutedCall, folds = false): UpstreamCall | Promise<UpstreamCall> {
+  const { call, protocol, route, outline } = routed;
+  const { upstream } = route;
+  const { facts } = call;
+  if (facts === null) throw new Error('a call is planned only after its body was read');
+  if (!upstream.protocols.includes(protocol.name)) return planTranslation(routed, folds);
+  return passThrough({
+    protocol,
+    outline,
+    facts,
+    model: upstream.model,
+    limitMember: route.traits.chat.outputLimitMember,
+    asksForUsage:
+      !route.refuses?.includes('stream_options') &&
+      asksForUsage(protocol.name, folds ? { ...facts, stream: true } : facts, upstream),
+    strips: 'marked',
+    requestId: call.requestId,
+    drops: call.priced === null ? NOTHING_DROPPED : dropRetryToken(routed, call.priced),
+    folds,
+  });
+}
+
+const NOTHING_DROPPED: readonly string[] = [];
+
+/** A token that this provider did not give to the workspace is somebody else's secret: it stays here. */
+function dropRetryToken({ call, gate, route }: RoutedCall, { members }: PricedRequest): readonly string[] {
+  const { principal } = call;
+  if (members.retryToken === null || principal === null) return NOTHING_DROPPED;
+  const owner = { workspace: principal.workspaceId, provider: route.upstream.provider };
+  if (gate.desk.retryTokens.isFrom(members.retryToken, owner, Date.now())) return NOTHING_DROPPED;
+  if (principal.strict) {
+    throw invalidRequest(
+      'fallback_credit_token: found a token that the provider of this model did not issue to this workspace in the last five minutes; leave it out, or name a model of the provider that issued it',
+      'fallback_credit_token',
+    );
+  }
+  return ['fallback_credit_token'];
+}
+
+/** Most bodies are scanned in one step; then nobody has to wait for a promise. */
+function planTranslation(routed: RoutedCall, folds: boolean): UpstreamCall | Promise<UpstreamCall> {
+  const scanned = scanDeeper(routed);
+  return scanned instanceof Promise
+    ? scanned.then((outline) => translateOutline(routed, outline, folds))
+    : translateOutline(routed, scanned, folds);
+}
+
+function translateOutline(routed: RoutedCall, outline: JsonOutline, folds: boolean): UpstreamCall {
+  const { call, gate, protocol, route } = routed;
+  const { principal, facts } = call;
+  const [speaks] = route.upstream.protocols;
+  if (principal === null || facts === null || speaks === undefined) throw new Error('the call has no route');
+  const upstream = PROTOCOLS[speaks];
+  const notes = startNotes(principal.strict);
+  const parsed = protocol.codec.parseRequest(outline, notes);
+  const owner: ReasoningOwner = {
+    workspace: principal.workspaceId,
+    provider: route.upstream.provider,
+    // Claude models take each other's signatures; of what chat hosts give nobody says so.
+    model: upstream.name === 'messages' ? null : route.upstream.model,
+  };
+  const request = settleReasoning(routed, parsed, owner, upstream);
+  const estimatedInputTokens = estimateInput(routed, request);
+  checkContext(estimatedInputTokens, route.traits.inputTokensMax);
+  return translate({
+    client: protocol,
+    upstream,
+    traits: route.traits,
+    strict: principal.strict,
+    request: folds ? { ...request, stream: true } : request,
+    folds,
+    refuses: route.refuses ?? NOTHING_DROPPED,
+    dropped: notes.dropped,
+    context: {
+      id: call.requestId.slice('req_'.length),
+      createdSeconds: Math.floor(call.atMs / 1000),
+      model: route.upstream.model,
+      wantsUsage: facts.wantsUsage,
+      estimatedInputTokens,
+      sign: (text) => gate.reasoningMark.sign(owner.provider, text),
+    },
+    startListening: () => keepReasoningOf(gate.keptReasoning, owner, Date.now),
+  });
+}
+
+/** Counting takes time: only for a client who is shown the estimate, and for a prompt that may be too long. */
+function estimateInput({ call, protocol, route }: RoutedCall, request: GenerationRequest): number {
+  const { inputTokensMax } = route.traits;
+  const mayBeTooLong = inputTokensMax !== null && (call.facts?.inputBytes ?? 0) > inputTokensMax;
+  if (protocol.name !== 'messages' && !mayBeTooLong) return 0;
+  return estimatePromptTokens(request, familyOf(route.upstream.model));
+}
+
+/** Our estimate may be wrong by so much; what is over the limit by more cannot be a prompt that fits. */
+const ESTIMATE_MARGIN = 1.25;
+
+/** Refuses a prompt that is far too long, in the words by which clients shorten it. What is near the limit is upstream's to judge. */
+function checkContext(prompt: number, max: number | null): void {
+  if (max === null || prompt <= max * ESTIMATE_MARGIN) return;
+  throw new CallFailure('context_overflow', 'the prompt is longer than the context of the model', {
+    param: 'messages',
+    tokens: { prompt, output: null, max },
+  });
+}
+
+/** The body's outline down to all that is read member by member. It was checked before; what lies deeper is carried as text. */
+export function scanDeeper({ outline, gate }: RoutedCall): JsonOutline | Promise<JsonOutline> {
+  const { limits } = gate.settings.config;
+  const scan = startJsonScan(outline.bytes, {
+    depthMax: limits.jsonDepthMax,
+    keysPerObjectMax: limits.jsonKeysMax,
+    outlineDepth: TRANSLATION_OUTLINE_DEPTH,
+  });
+  const outcome = scan.step(STEP_BYTES);
+  return outcome === 'more' ? scanOn(scan) : outlineOf(outcome);
+}
+
+async function scanOn(scan: JsonScan): Promise<JsonOutline> {
+  for (;;) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const outcome = scan.step(STEP_BYTES);
+    if (outcome !== 'more') return outlineOf(outcome);
+  }
+}
+
+function outlineOf(outcome: JsonOutline | JsonProblem): JsonOutline {
+  if (outcome.ok) return outcome;
+  throw new CallFailure('invalid_request', `the body cannot be translated: ${outcome.message}`);
+}
+
+/**
+ * Reasoning goes back to its issuer only. What the issuer signed, or gave with its tool calls, and we kept is put back. To one
+ * that signs nothing, reasoning with our mark for it stays and all other is left out. Source: wire reference C.5.
+ */
+function settleReasoning(
+  { gate }: RoutedCall,
+  request: GenerationRequest,
+  owner: ReasoningOwner,
+  upstream: Protocol,
+): GenerationRequest {
+  if (upstream.name === 'messages') return gate.keptReasoning.restore(owner, request, Date.now());
+  const turns = request.turns.map((turn) => {
+    const parts = turn.parts.filter(
+      (part) =>
+        part.kind !== 'reasoning' ||
+        part.signature === null ||
+        gate.reasoningMark.isFrom(owner.provider, part.signature, part.text),
+    );
+    return parts.length === turn.parts.length ? turn : { ...turn, parts };
+  });
+  return gate.keptReasoning.restore(owner, { ...request, turns }, Date.now());
+}

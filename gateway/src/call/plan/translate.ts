@@ -1,0 +1,252 @@
+/** Owns sending a call to an upstream of another format, and telling its answer in the client's: through the canonical language. */
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { GenerationEvent } from '../../generation/event.ts';
+import { chainFilters, type EventPipe } from '../../generation/filters/chain.ts';
+import { extractJson, isNoJson } from '../../generation/filters/extract-json.ts';
+import { unwrapOutputTool } from '../../generation/filters/output-tool.ts';
+import { restoreTools } from '../../generation/filters/restore-tools.ts';
+import { stopAtTexts } from '../../generation/filters/stop-texts.ts';
+import { type Generation, GenerationFold, unfoldGeneration } from '../../generation/generation.ts';
+import type { Part } from '../../generation/part.ts';
+import type { GenerationRequest, Turn } from '../../generation/request.ts';
+import { TranslatingObserver } from '../../protocols/answer/translating-observer.ts';
+import { UNSIGNED_CALL } from '../../protocols/chat/shared/host-data.ts';
+import type {
+  AnswerContext,
+  RenderedRequest,
+  StreamParser,
+  StreamRenderer,
+  UpstreamError,
+} from '../../protocols/codec.ts';
+import type { Protocol } from '../../protocols/protocol.ts';
+import { findRefusedMember } from '../../protocols/refused-member.ts';
+import { startNotes } from '../../protocols/request/translation-notes.ts';
+import type { UpstreamTraits } from '../../protocols/upstream-traits.ts';
+import type { CollectedAnswer } from '../attempt/collect-answer.ts';
+import { DROPPABLE, requestWithout, traitsWithout } from './leave-out.ts';
+import {
+  type Folding,
+  type Instead,
+  refusesUsageOption,
+  type Translation,
+  type UpstreamCall,
+  USAGE_OPTION,
+  unknownOption,
+} from './upstream-call.ts';
+
+/** What a translated call is made from. */
+export interface TranslationPlan {
+  readonly client: Protocol;
+  readonly upstream: Protocol;
+  readonly traits: UpstreamTraits;
+  /** The caller's key refuses what would be dropped. */
+  readonly strict: boolean;
+  /** Read from the client's bytes, with reasoning put back or left out as its issuer wants it. */
+  readonly request: GenerationRequest;
+  /** Upstream's members that are left out, for it refuses them. */
+  readonly refuses: readonly string[];
+  /** Sent once more already without a member that upstream's refusal named. */
+  readonly resent?: true;
+  /** Upstream is to stream what the client gets in one piece. */
+  readonly folds: boolean;
+  /** Dropped already while it was read. */
+  readonly dropped: readonly string[];
+  readonly context: AnswerContext;
+  /** Told every event of an answer as it goes to the client; made anew for each answer. */
+  startListening(): (event: GenerationEvent) => void;
+}
+
+/** By which members a format gives the text of a delta. */
+const DELTA_MEMBERS = { chat: ['content', 'reasoning_content', 'reasoning'], messages: ['text', 'thinking'] } as const;
+
+/** Writes the request in upstream's format. Throws CallFailure `invalid_request` for what it cannot carry. */
+export function translate(plan: TranslationPlan): UpstreamCall {
+  const { client, upstream, traits, context } = plan;
+  const notes = startNotes(plan.strict);
+  const request = requestWithout(plan.request, plan.refuses, upstream.name, notes);
+  const rendered = upstream.codec.renderRequest(request, traits, notes);
+  const translation: Translation = {
+    client,
+    context,
+    readAnswer: (body) => pipeOf(rendered).pipe(upstream.codec.parseAnswer(body)),
+    lossesIn: (generation) => lossesIn(generation, plan.request, rendered),
+    listen(generation) {
+      if (!generation.parts.some(isKept)) return;
+      const onEvent = plan.startListening();
+      for (const event of unfoldGeneration(generation)) onEvent(event);
+    },
+  };
+  return {
+    protocol: upstream,
+    body: Buffer.from(rendered.json),
+    translation,
+    dropped: [...plan.dropped, ...notes.dropped],
+    startObserver() {
+      const { pipe, isEmpty, readsText } = pipeOf(rendered);
+      return new TranslatingObserver({
+        parser: upstream.codec.startStreamParser(),
+        filter: isEmpty ? null : pipe,
+        filtersText: readsText,
+        renderer: client.codec.startStreamRenderer(context),
+        deltaMembers: DELTA_MEMBERS[upstream.name],
+        onEvent: plan.startListening(),
+      });
+    },
+    startFolding: plan.folds
+      ? () => foldTranslated(upstream.codec.startStreamParser(), pipeOf(rendered).pipe, translation)
+      : null,
+    insteadAfter: (answer) => insteadAfter(plan, rendered.json, answer),
+  };
+}
+
+/** What of the request the answer does not keep, or of the answer cannot be carried, in the caller's words. */
+function lossesIn(generation: Generation, { named }: GenerationRequest, { extractsJson }: RenderedRequest): string[] {
+  const losses = generation.finish_reason === 'pause' ? ['pause_turn'] : [];
+  if (generation.reported === 'compaction') losses.push('compaction');
+  if (extractsJson && isNoJson(generation)) losses.push(named.output_format ?? 'output_format');
+  return losses;
+}
+
+/** Whether the issuer may want it back. */
+function isKept(part: Part): boolean {
+  return part.kind === 'reasoning' || (part.kind === 'tool_call' && part.host_data !== undefined);
+}
+
+/** What must be undone, looked for or checked in the answer, nearest to upstream first. */
+function pipeOf({ tools, outputTool, extractsJson, stopTexts }: RenderedRequest) {
+  const readsText = extractsJson || stopTexts.length > 0;
+  const filters = [
+    ...(outputTool === null ? [] : [unwrapOutputTool(outputTool)]),
+    ...(tools.restored.size + tools.custom.size === 0 ? [] : [restoreTools(tools.restored, tools.custom)]),
+    ...(stopTexts.length === 0 ? [] : [stopAtTexts(stopTexts)]),
+    ...(extractsJson ? [extractJson()] : []),
+  ];
+  const pipe: EventPipe = chainFilters(filters);
+  return { pipe, isEmpty: filters.length === 0, readsText };
+}
+
+function insteadAfter(plan: TranslationPlan, sent: string, answer: CollectedAnswer): Instead | null {
+  const { traits, request } = plan;
+  if (traits.chat.usageOption && plan.upstream.name === 'chat' && request.stream && refusesUsageOption(answer)) {
+    const without = { ...traits, chat: { ...traits.chat, usageOption: false } };
+    const why = 'refuses stream_options.include_usage: sent again without';
+    const dropped = [...plan.dropped, USAGE_OPTION];
+    return {
+      call: translate({ ...plan, traits: without, dropped }),
+      why,
+      unknown: unknownOption(plan.upstream, answer),
+    };
+  }
+  const isSigned = request.turns.some(({ parts }) =>
+    parts.some(({ kind }) => kind === 'reasoning' || kind === 'tool_call'),
+  );
+  const error = plan.upstream.codec.readError(answer.body);
+  const { condition, message } = error;
+  if (condition === 'other') return withoutRefused(plan, sent, answer.head.status, error);
+  if (!isSigned || condition !== 'signature') return null;
+  const call = translateIfAllowed({ ...plan, request: withoutSignatures(request, OF_CALLS.test(message)) });
+  if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
+  return { call, why: 'refuses a signature in the history, or the want of one: sent again without' };
+}
+
+/** A refusal of an optional member that we wrote: once more without it. Contract, 10.4. Null: it names none, or nothing is left out. */
+function withoutRefused(plan: TranslationPlan, sent: string, status: number, error: UpstreamError): Instead | null {
+  if (plan.resent || (status !== 400 && status !== 422) || error.trouble !== null) return null;
+  const { upstream, traits } = plan;
+  const refused = findRefusedMember(error, DROPPABLE[upstream.name]);
+  if (refused === null) return null;
+  const { why } = refused;
+  // Of two that do not go together `temperature` stays.
+  const isPair = refused.member === 'temperature' && plan.request.top_p !== null && error.message.includes('top_p');
+  const member = isPair ? 'top_p' : refused.member;
+  const isLimit = member === traits.chat.outputLimitMember;
+  // A limit that is too high for the host is the caller's to lower.
+  if (isLimit && why === 'value') return null;
+  const shown = { traits: traitsWithout(traits, member), refuses: [...plan.refuses, member] };
+  const call = translateIfAllowed({ ...plan, ...shown, resent: true });
+  if (call === null || Buffer.compare(call.body, Buffer.from(sent)) === 0) return null;
+  return {
+    call,
+    why: isLimit ? `does not know ${member}: sent again with the other limit` : `refuses ${member}: sent again without`,
+    shown,
+    unknown: why === 'unknown' ? member : undefined,
+  };
+}
+
+/** Null: a strict key does not allow to lose what this attempt would have to. */
+function translateIfAllowed(plan: TranslationPlan): UpstreamCall | null {
+  try {
+    return translate(plan);
+  } catch (error) {
+    if (error instanceof CallFailure) return null;
+    throw error;
+  }
+}
+
+/** Google's words for a call whose signature is missing, or is another's. */
+const OF_CALLS = /\bthought.?signature\b/i;
+
+/** Without reasoning and data of hosts; where calls must be signed, with the word that stands for a lost signature. */
+function withoutSignatures(request: GenerationRequest, signsCalls: boolean): GenerationRequest {
+  return { ...request, turns: request.turns.map((turn) => withoutSignature(turn, signsCalls)) };
+}
+
+function withoutSignature(turn: Turn, signsCalls: boolean): Turn {
+  let isFirst = signsCalls;
+  const parts = turn.parts.flatMap((part): Part[] => {
+    if (part.kind === 'reasoning') return [];
+    if (part.kind !== 'tool_call') return [part];
+    const { host_data: _, ...call } = part;
+    const data = isFirst ? { host_data: UNSIGNED_CALL } : {};
+    // Of calls in parallel only the first is signed.
+    isFirst = false;
+    return [{ ...call, ...data }];
+  });
+  return { ...turn, parts };
+}
+
+/** The client gets no stream. */
+const SILENT: StreamRenderer = { push: () => '', skipped: () => undefined, finish_reason: null, violation: null };
+
+export function foldTranslated(parser: StreamParser, filter: EventPipe, translation: Translation): Folding {
+  const fold = new GenerationFold();
+  const openParts = new Set<number>();
+  let isFinished = false;
+  const observer = new TranslatingObserver({
+    parser,
+    filter(events) {
+      for (const event of events) {
+        if (event.kind === 'part_start') openParts.add(event.part);
+        else if (event.kind === 'part_end') openParts.delete(event.part);
+        else if (event.kind === 'finish') isFinished = true;
+      }
+      return filter(events);
+    },
+    filtersText: true,
+    renderer: SILENT,
+    deltaMembers: [],
+    onEvent: (event) => fold.push(event),
+  });
+  return {
+    observer,
+    take: () => undefined,
+    finish(cut) {
+      if (cut !== null) {
+        for (const event of filter(endOfCut(openParts, isFinished))) fold.push(event);
+        fold.push({ kind: 'usage', usage: cut });
+      }
+      const generation = fold.result();
+      const { json, finish_reason } = translation.client.codec.renderAnswer(generation, translation.context);
+      translation.listen(generation);
+      return { json, finish_reason, dropped: translation.lossesIn(generation) };
+    },
+  };
+}
+
+/** Ends an answer that was cut, as far as anyone can tell by a limit of tokens. */
+function endOfCut(openParts: ReadonlySet<number>, isFinished: boolean): readonly GenerationEvent[] {
+  const ends = [...openParts].map((part): GenerationEvent => ({ kind: 'part_end', part }));
+  if (isFinished) return [...ends, { kind: 'end' }];
+  const finish = { finish_reason: 'length', stop_sequence: null, reported: null, explanation: null } as const;
+  return [...ends, { kind: 'finish', ...finish }, { kind: 'end' }];
+}

@@ -1,0 +1,123 @@
+/** Builds the `reason` of a failed call's record from its failure and from how far the call came. Runs for failures only. */
+import type { CallFailure } from '../../errors/call-failure.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../errors/failure-kinds.ts';
+import type { Reason, ReasonDraft, ReasonKind, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
+import { maskKeys } from '../../lib/mask-keys.ts';
+import type { Call } from '../call.ts';
+
+/** What a failure means where the place that decided said nothing more. */
+const KINDS: { readonly [kind in FailureKind]: ReasonKind } = {
+  invalid_request: 'invalid_request',
+  unauthorized: 'key_restricted',
+  model_unknown: 'model_not_allowed',
+  model_forbidden: 'model_not_allowed',
+  model_wrong_protocol: 'invalid_request',
+  address_forbidden: 'key_restricted',
+  scope_forbidden: 'key_restricted',
+  not_found: 'invalid_request',
+  method_not_allowed: 'invalid_request',
+  body_timeout: 'invalid_request',
+  body_too_large: 'invalid_request',
+  url_too_long: 'invalid_request',
+  encoding_unsupported: 'invalid_request',
+  headers_too_large: 'invalid_request',
+  idempotency_reused: 'invalid_request',
+  idempotency_running: 'invalid_request',
+  idempotency_lost: 'ours',
+  not_supported: 'invalid_request',
+  client_left: 'client_closed',
+  upstream_rejected: 'invalid_request',
+  context_overflow: 'invalid_request',
+  output_over_context: 'invalid_request',
+  upstream_rate_limited: 'provider_error',
+  upstream_overloaded: 'provider_error',
+  upstream_timeout: 'provider_error',
+  upstream_failed: 'provider_error',
+  upstream_refused_us: 'provider_credential',
+  upstream_misconfigured: 'provider_error',
+  upstream_nonsense: 'provider_error',
+  upstream_truncated: 'provider_error',
+  rate_limited: 'rate_limited',
+  rate_out_of_reach: 'rate_limited',
+  unpriced: 'unpriced',
+  quota_exceeded: 'money_ran_out',
+  reader_too_slow: 'client_closed',
+  gateway_fault: 'ours',
+  draining: 'ours',
+  over_capacity: 'ours',
+  store_away: 'ours',
+};
+
+const TEXT_CHARS_MAX = 300;
+
+/** `begun`: the client got a part of an answer. `call.failure`, where it is of the kind, says what its place of origin knew. */
+export function buildReason(call: Call, kind: FailureKind, begun: boolean): Reason {
+  const failure = call.failure?.kind === kind ? call.failure : null;
+  const draft = failure?.details.reason ?? { kind: KINDS[kind] };
+  const { upstream, message, param } = describeFailure(draft.kind, kind, failure);
+  const isCut = begun && draft.kind === 'provider_error';
+  const { subject, ...rest } = draft;
+  const target = targetOf(call);
+  return {
+    ...rest,
+    kind: isCut ? 'cut' : draft.kind,
+    ...(subject === undefined ? {} : { subject: nameSubject(call, subject) }),
+    ...(param === undefined ? {} : { param }),
+    ...(message === undefined ? {} : { message }),
+    ...(target === null ? {} : { target }),
+    ...(upstream === undefined ? {} : { upstream }),
+    at_step: stepOf(call, begun),
+  };
+}
+
+function describeFailure(
+  kind: ReasonKind,
+  failureKind: FailureKind,
+  failure: CallFailure | null,
+): Pick<ReasonDraft, 'message' | 'param'> & { readonly upstream?: ReasonUpstream } {
+  if (failure === null) return {};
+  const { upstream, param } = failure.details;
+  if (upstream !== undefined) return { upstream: { ...upstream, message: textOf(upstream.message) } };
+  if (FAILURE_KINDS[failureKind].origin === 'upstream') {
+    return { upstream: { status: null, type: null, message: textOf(failure.message) } };
+  }
+  // A fault of ours is told by its id only: its words are for our log.
+  if (failureKind === 'gateway_fault' || (kind !== 'invalid_request' && kind !== 'ours')) return {};
+  return {
+    message: textOf(withoutTexts(failure.message)) ?? '',
+    ...(param === undefined ? {} : { param: cut(param) }),
+  };
+}
+
+/** A message says what was found: a number or a word of ours may be kept, a text of the request may be part of a prompt. */
+function withoutTexts(message: string): string {
+  return message.replaceAll(/found "(?:[^"\\]|\\.)*"/g, 'found a string');
+}
+
+function textOf(text: string | null): string | null {
+  return text === null || text === '' ? null : cut(text);
+}
+
+function cut(text: string): string {
+  return maskKeys(text).toWellFormed().slice(0, TEXT_CHARS_MAX).toWellFormed();
+}
+
+function nameSubject({ principal }: Call, { type, id }: Pick<ReasonSubject, 'type' | 'id'>): ReasonSubject {
+  if (type === 'key') return { type, id, name: principal?.keyName ?? id };
+  if (type === 'account') return { type, id, name: principal?.account.name ?? id };
+  // An end user's subject is the account, a stroke, and the end user as the request named it.
+  return { type, id, name: type === 'end_user' ? id.slice(id.indexOf('/') + 1) : id };
+}
+
+function targetOf({ attempted, route }: Call): NonNullable<Reason['target']> | null {
+  if (!attempted || route === null) return null;
+  const { provider, model } = route.upstream;
+  return { provider, model: maskKeys(model) };
+}
+
+function stepOf({ facts, route, attempted }: Call, begun: boolean): Reason['at_step'] {
+  if (facts === null) return 'read';
+  if (route === null) return 'route';
+  if (!attempted) return 'limits';
+  return begun ? 'answer' : 'provider';
+}

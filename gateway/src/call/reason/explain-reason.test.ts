@@ -1,0 +1,212 @@
+/** Checks the sentence and the remedy of every kind of reason. */
+import { expect, test } from 'bun:test';
+import { REASON_KINDS, type Reason } from '../../errors/reason.ts';
+import { ZERO_USAGE } from '../../generation/usage.ts';
+import { type ExplainedRecord, explainReason } from './explain-reason.ts';
+
+const AT_MS = Date.parse('2026-11-22T18:00:00Z');
+const RECORD: ExplainedRecord = {
+  request_id: 'req_1',
+  at_ms: AT_MS,
+  model: 'gpt-5',
+  error: 'x',
+  usage: { ...ZERO_USAGE, output: 2_048 },
+  duration_ms: 3_200,
+  attempts: [{}],
+};
+const KEY = { type: 'key', id: 'key_1', name: 'prod web' } as const;
+const TEAM = { type: 'workspace', id: 'team-a', name: 'team-a' } as const;
+const ACME = { type: 'account', id: 'acme', name: 'acme' } as const;
+const MIDNIGHT = '2026-11-23T00:00:00.000Z';
+const budget = { id: 'key:key_1', cap: 'budget', window: 'day' } as const;
+const target = { provider: 'anthropic', model: 'm' };
+
+type Row = readonly [
+  reason: Omit<Reason, 'at_step'>,
+  sentence: string,
+  remedy: string | null,
+  record?: Partial<ExplainedRecord>,
+];
+
+const ROWS: readonly Row[] = [
+  [
+    {
+      kind: 'budget_spent',
+      subject: KEY,
+      rule: budget,
+      used: '20000000000',
+      limit: '20000000000',
+      resets_at: MIDNIGHT,
+    },
+    'Daily budget of key prod web is used up: $20.00 of $20.00. Resets Nov 23, 00:00 UTC.',
+    'Raise budget /app/keys/key_1',
+  ],
+  [
+    {
+      kind: 'budget_spent',
+      subject: TEAM,
+      rule: { ...budget, window: 'total' },
+      used: '19970000000',
+      limit: '20000000000',
+      needed: '60000000',
+    },
+    'Budget of workspace team-a doesn’t cover this request: $19.97 of $20.00 is used or reserved; this request could cost $0.06.',
+    'Raise budget /app/limits',
+  ],
+  [
+    {
+      kind: 'balance_empty',
+      subject: ACME,
+      rule: { id: 'account:acme', cap: 'balance' },
+      limit: '4000000',
+      needed: '60000000',
+    },
+    'Account acme has $0.004 left; this request could cost $0.06.',
+    'Top up /app/billing',
+  ],
+  [
+    { kind: 'balance_empty', subject: ACME },
+    'The balance of account acme doesn’t cover this request.',
+    'Top up /app/billing',
+  ],
+  [
+    {
+      kind: 'rate_limited',
+      subject: KEY,
+      rule: { id: 'r', cap: 'requests_per_minute' },
+      used: 60,
+      limit: 60,
+      needed: 1,
+      resets_at: '2026-11-22T18:00:07.000Z',
+    },
+    'Key prod web: 60 of 60 requests per minute are used. Free again after 7 s.',
+    'Edit limits /app/keys/key_1',
+  ],
+  [
+    {
+      kind: 'rate_limited',
+      subject: KEY,
+      rule: { id: 'r', cap: 'tokens_per_minute' },
+      used: 4_000,
+      limit: 10_000,
+      needed: 7_000,
+      resets_at: '2026-11-22T18:00:30.000Z',
+    },
+    'Key prod web: 4,000 of 10,000 tokens per minute are used, and this request needs 7,000. Free again after 30 s.',
+    'Edit limits /app/keys/key_1',
+  ],
+  [
+    {
+      kind: 'rate_limited',
+      subject: KEY,
+      rule: { id: 'r', cap: 'tokens_per_minute' },
+      used: 0,
+      limit: 10_000,
+      needed: 20_000,
+    },
+    'Key prod web: this request needs 20,000 tokens, and the limit is 10,000 per minute.',
+    'Edit limits /app/keys/key_1',
+  ],
+  [
+    { kind: 'concurrency', subject: TEAM, used: 8, limit: 8 },
+    '8 of 8 concurrent requests of workspace team-a are in use.',
+    'Edit limits /app/limits',
+  ],
+  [
+    { kind: 'model_not_allowed', subject: TEAM, allowed: ['claude-*'] },
+    'Workspace team-a allows claude-*; gpt-5 isn’t included.',
+    'Edit allowed models /app/workspaces?open=team-a',
+  ],
+  [{ kind: 'model_not_allowed' }, 'No model named gpt-5 is available here.', 'Show models /app/models'],
+  [
+    { kind: 'key_restricted', subject: KEY, rule: { id: 'k', cap: 'addresses' } },
+    'Key prod web isn’t allowed from the address of this request.',
+    'Edit key /app/keys/key_1',
+  ],
+  [
+    { kind: 'unpriced', subject: { type: 'model', id: 'm', name: 'm' } },
+    'The model m has no price, and a balance or a budget pays for this request.',
+    'Set price /app/models',
+  ],
+  [
+    { kind: 'invalid_request', param: 'temperature', message: 'temperature: found 3; expected a number from 0 to 2' },
+    'Temperature: found 3; expected a number from 0 to 2.',
+    null,
+  ],
+  [
+    { kind: 'invalid_request', target, upstream: { status: 400, type: null, message: 'max_tokens is too large' } },
+    'anthropic rejected the request (400): “max_tokens is too large”.',
+    null,
+  ],
+  [
+    { kind: 'provider_error', target, upstream: { status: 529, type: 'overloaded_error', message: 'Overloaded' } },
+    'anthropic answered 529: “Overloaded” on both attempts.',
+    'Show providers /app/providers',
+    { attempts: [{}, {}] },
+  ],
+  [
+    {
+      kind: 'provider_error',
+      target,
+      upstream: { status: null, type: 'first_byte_timeout', message: 'no answer within 120000 ms' },
+    },
+    'anthropic failed: “no answer within 120000 ms”.',
+    'Show providers /app/providers',
+  ],
+  [
+    { kind: 'provider_credential', target, upstream: { status: 401, type: null, message: 'invalid x-api-key' } },
+    'anthropic refused our credential or account (401).',
+    'Replace credential /app/providers',
+  ],
+  [
+    { kind: 'cut', target, upstream: { status: null, type: null, message: null } },
+    'anthropic ended the answer after 2,048 tokens.',
+    null,
+  ],
+  [{ kind: 'client_closed' }, 'The client disconnected after 3.2 s.', null],
+  [
+    { kind: 'client_closed' },
+    'The client stopped reading; the connection was closed after 3.2 s.',
+    null,
+    { error: 'reader_too_slow' },
+  ],
+  [
+    { kind: 'money_ran_out', subject: KEY, rule: budget, used: '20000000000', limit: '20000000000' },
+    'Stopped after 2,048 tokens: the daily budget of key prod web ($20.00 of $20.00 used or reserved) is used up.',
+    'Raise budget /app/keys/key_1',
+  ],
+  [
+    { kind: 'money_ran_out', subject: ACME, rule: { id: 'a', cap: 'balance' }, limit: '0' },
+    'Stopped after 1 token: the balance of account acme is used up.',
+    'Top up /app/billing',
+    { usage: { ...ZERO_USAGE, output: 1 } },
+  ],
+  [{ kind: 'ours' }, 'We failed (ref req_1).', null],
+  [
+    { kind: 'ours', message: 'the gateway is shutting down; try again' },
+    'The gateway is shutting down; try again (ref req_1).',
+    null,
+  ],
+  [
+    { kind: 'ours' },
+    'The gateway stopped while this request was running (ref req_1).',
+    null,
+    { error: 'gateway_crashed' },
+  ],
+];
+
+test.each(ROWS.map(([reason, ...rest]) => [reason.kind, reason, ...rest] as const))(
+  '%s',
+  (_, reason, sentence, remedy, record = {}) => {
+    const told = explainReason({ ...reason, at_step: 'limits' }, { ...RECORD, ...record }, 'UTC');
+    expect(told.sentence).toBe(sentence);
+    expect(told.remedy === null ? null : `${told.remedy.label} ${told.remedy.page}`).toBe(remedy);
+  },
+);
+
+test('no kind is without a row, and none fails where only its kind is known', () => {
+  expect([...new Set(ROWS.map(([{ kind }]) => kind))].sort()).toEqual([...REASON_KINDS].sort());
+  for (const kind of REASON_KINDS) {
+    expect(explainReason({ kind, at_step: 'read' }, { ...RECORD, model: null }, 'UTC').sentence).toMatch(/^\S.*\.$/);
+  }
+});

@@ -1,0 +1,233 @@
+/** Renders the reason of a failed request as one sentence and one remedy. The only place that puts reasons into words. */
+import { formatNanoUsd } from '../../billing/money.ts';
+import type { Reason, ReasonAmount, ReasonSubject, ReasonUpstream } from '../../errors/reason.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+
+export type ExplainedRecord = Pick<CallRecord, 'request_id' | 'at_ms' | 'model' | 'error' | 'usage' | 'duration_ms'> & {
+  readonly attempts: readonly unknown[];
+};
+
+/** `page`: an address in the console. */
+export interface Remedy {
+  readonly label: string;
+  readonly page: string;
+}
+
+export interface Explanation {
+  readonly sentence: string;
+  /** Null: nothing can be changed in the console. */
+  readonly remedy: Remedy | null;
+}
+
+/** `zone`: an IANA name, for times. */
+export function explainReason(reason: Reason, record: ExplainedRecord, zone: string): Explanation {
+  return { sentence: renderSentence(reason, record, zone), remedy: chooseRemedy(reason) };
+}
+
+function renderSentence(reason: Reason, record: ExplainedRecord, zone: string): string {
+  switch (reason.kind) {
+    case 'budget_spent':
+      return budgetSentence(reason, zone);
+    case 'balance_empty':
+      return balanceSentence(reason);
+    case 'rate_limited':
+      return rateSentence(reason, record);
+    case 'concurrency':
+      return reason.limit === undefined
+        ? `${nameOf(reason.subject)} has reached its limit of concurrent requests.`
+        : `${reason.used} of ${reason.limit} concurrent requests of ${nameOf(reason.subject, false)} are in use.`;
+    case 'model_not_allowed':
+      return modelSentence(reason, record);
+    case 'key_restricted':
+      return reason.rule?.cap === 'addresses'
+        ? `${nameOf(reason.subject)} isn’t allowed from the address of this request.`
+        : `${nameOf(reason.subject)} isn’t allowed to make requests: it lacks the scope inference.`;
+    case 'unpriced':
+      return `The model ${reason.subject?.name ?? record.model ?? ''} has no price, and a balance or a budget pays for this request.`;
+    case 'invalid_request':
+      return invalidSentence(reason);
+    case 'provider_error':
+      return `${providerOf(reason)} ${saidBy(reason.upstream, 'failed')}${onAttempts(record)}.`;
+    case 'provider_credential':
+      return `${providerOf(reason)} refused our credential or account${statusOf(reason.upstream)}.`;
+    case 'cut':
+      return `${providerOf(reason)} ended the answer after ${tokens(record)}${quoted(reason.upstream)}.`;
+    case 'client_closed':
+      return record.error === 'reader_too_slow'
+        ? `The client stopped reading; the connection was closed after ${seconds(record.duration_ms)}.`
+        : `The client disconnected after ${seconds(record.duration_ms)}.`;
+    case 'money_ran_out':
+      return `Stopped after ${tokens(record)}: ${moneySource(reason)} is used up.`;
+    case 'ours':
+      return ownSentence(reason, record);
+  }
+}
+
+const WINDOWS = { day: 'Daily budget', week: 'Weekly budget', month: 'Monthly budget', total: 'Budget' } as const;
+
+function budgetSentence({ subject, rule, used, limit, needed, resets_at }: Reason, zone: string): string {
+  const budget = `${WINDOWS[rule?.window ?? 'total']} of ${nameOf(subject, false)}`;
+  const resets = resets_at === undefined ? '' : ` Resets ${timeIn(resets_at, zone)}.`;
+  if (used === undefined || limit === undefined) return `${budget} doesn’t cover this request.${resets}`;
+  if (BigInt(used) >= BigInt(limit)) return `${budget} is used up: ${usd(used)} of ${usd(limit)}.${resets}`;
+  const need = needed === undefined ? '' : `; this request could cost ${usd(needed)}`;
+  return `${budget} doesn’t cover this request: ${usd(used)} of ${usd(limit)} is used or reserved${need}.${resets}`;
+}
+
+function balanceSentence({ subject, limit, needed }: Reason): string {
+  const need = needed === undefined ? '' : `; this request could cost ${usd(needed)}`;
+  return limit === undefined
+    ? `The balance of ${nameOf(subject, false)} doesn’t cover this request.`
+    : `${nameOf(subject)} has ${usd(limit)} left${need}.`;
+}
+
+function rateSentence({ subject, rule, used, limit, needed, resets_at }: Reason, { at_ms }: ExplainedRecord): string {
+  const what = rule?.cap === 'tokens_per_minute' ? 'tokens' : 'requests';
+  const name = nameOf(subject);
+  if (limit === undefined) return `${name} has reached its limit of ${what} per minute.`;
+  if (resets_at === undefined) {
+    return `${name}: this request needs ${count(needed)} ${what}, and the limit is ${count(limit)} per minute.`;
+  }
+  const need = what === 'tokens' && needed !== undefined ? `, and this request needs ${count(needed)}` : '';
+  const wait = seconds(Math.max(1_000, Date.parse(resets_at) - at_ms));
+  return `${name}: ${count(used)} of ${count(limit)} ${what} per minute are used${need}. Free again after ${wait}.`;
+}
+
+function modelSentence({ subject, allowed }: Reason, { model }: ExplainedRecord): string {
+  const name = model ?? 'The model';
+  if (subject === undefined) return `No model named ${name} is available here.`;
+  if (allowed === undefined || allowed.length === 0) return `${nameOf(subject)} doesn’t allow ${name}.`;
+  return `${nameOf(subject)} allows ${allowed.join(', ')}; ${name} isn’t included.`;
+}
+
+function invalidSentence(reason: Reason): string {
+  const { upstream, message, param } = reason;
+  if (upstream !== undefined)
+    return `${providerOf(reason)} rejected the request${statusOf(upstream)}${quoted(upstream)}.`;
+  if (message !== undefined && message !== '') return sentenceOf(message);
+  return param === undefined ? 'The request isn’t valid.' : `${param} isn’t valid.`;
+}
+
+function ownSentence({ message }: Reason, { request_id, error }: ExplainedRecord): string {
+  if (error === 'gateway_crashed') return `The gateway stopped while this request was running (ref ${request_id}).`;
+  if (message === undefined || message === '') return `We failed (ref ${request_id}).`;
+  return `${sentenceOf(message).slice(0, -1)} (ref ${request_id}).`;
+}
+
+function moneySource({ subject, rule, used, limit }: Reason): string {
+  if (subject === undefined) return 'the budget or balance';
+  if (rule?.cap === 'balance') return `the balance of ${nameOf(subject, false)}`;
+  const budget = WINDOWS[rule?.window ?? 'total'].toLowerCase();
+  const amounts = used === undefined || limit === undefined ? '' : ` (${usd(used)} of ${usd(limit)} used or reserved)`;
+  return `the ${budget} of ${nameOf(subject, false)}${amounts}`;
+}
+
+/** What the provider did, and its words. */
+function saidBy(upstream: ReasonUpstream | undefined, without: string): string {
+  const status = upstream?.status ?? null;
+  return `${status === null ? without : `answered ${status}`}${quoted(upstream)}`;
+}
+
+function quoted(upstream: ReasonUpstream | undefined): string {
+  const words = upstream?.message ?? '';
+  return words === '' ? '' : `: “${words}”`;
+}
+
+function statusOf(upstream: ReasonUpstream | undefined): string {
+  return upstream?.status == null ? '' : ` (${upstream.status})`;
+}
+
+function onAttempts({ attempts }: ExplainedRecord): string {
+  if (attempts.length < 2) return '';
+  return attempts.length === 2 ? ' on both attempts' : ` on all ${attempts.length} attempts`;
+}
+
+const SUBJECT_WORDS = {
+  key: 'key',
+  end_user: 'end user',
+  workspace: 'workspace',
+  account: 'account',
+  model: 'model',
+} as const;
+
+function nameOf(subject: ReasonSubject | undefined, begins = true): string {
+  const text = subject === undefined ? 'this key' : `${SUBJECT_WORDS[subject.type]} ${subject.name}`.trimEnd();
+  return begins ? `${text[0]?.toUpperCase()}${text.slice(1)}` : text;
+}
+
+function providerOf({ target }: Reason): string {
+  return target?.provider ?? 'The provider';
+}
+
+function tokens({ usage }: ExplainedRecord): string {
+  return usage.output === 1 ? '1 token' : `${count(usage.output)} tokens`;
+}
+
+/** Our messages begin with a small letter and have no stop. */
+function sentenceOf(message: string): string {
+  const text = message.replace(/\.$/, '');
+  return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+}
+
+function count(amount: ReasonAmount | undefined): string {
+  return Number(amount ?? 0).toLocaleString('en-US');
+}
+
+/** Two digits after the point at least, and all that are not 0. */
+function usd(nanoUsd: ReasonAmount): string {
+  const text = formatNanoUsd(BigInt(nanoUsd));
+  const [whole = '0', digits = ''] = text.replace('-', '').split('.');
+  return `${text.startsWith('-') ? '-' : ''}$${whole}.${digits.padEnd(2, '0')}`;
+}
+
+function seconds(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < 10_000 ? `${(ms / 1_000).toFixed(1).replace('.0', '')} s` : `${Math.round(ms / 1_000)} s`;
+}
+
+function timeIn(iso: string, timeZone: string): string {
+  const day = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  return `${new Intl.DateTimeFormat('en-US', { ...day, timeZone }).format(new Date(iso))} ${timeZone}`;
+}
+
+function chooseRemedy({ kind, subject, rule }: Reason): Remedy | null {
+  switch (kind) {
+    case 'budget_spent':
+    case 'money_ran_out':
+      return rule?.cap === 'balance'
+        ? { label: 'Top up', page: '/app/billing' }
+        : { label: 'Raise budget', page: limitPage(subject) };
+    case 'balance_empty':
+      return { label: 'Top up', page: '/app/billing' };
+    case 'rate_limited':
+    case 'concurrency':
+      return { label: 'Edit limits', page: limitPage(subject) };
+    case 'model_not_allowed':
+      if (subject === undefined) return { label: 'Show models', page: '/app/models' };
+      return {
+        label: 'Edit allowed models',
+        page: subject.type === 'key' ? keyPage(subject) : `/app/workspaces?open=${encodeURIComponent(subject.id)}`,
+      };
+    case 'key_restricted':
+      return subject === undefined ? null : { label: 'Edit key', page: keyPage(subject) };
+    case 'unpriced':
+      return { label: 'Set price', page: '/app/models' };
+    case 'provider_error':
+      return { label: 'Show providers', page: '/app/providers' };
+    case 'provider_credential':
+      return { label: 'Replace credential', page: '/app/providers' };
+    case 'invalid_request':
+    case 'cut':
+    case 'client_closed':
+    case 'ours':
+      return null;
+  }
+}
+
+function limitPage(subject: ReasonSubject | undefined): string {
+  return subject?.type === 'key' ? keyPage(subject) : '/app/limits';
+}
+
+function keyPage({ id }: ReasonSubject): string {
+  return `/app/keys/${encodeURIComponent(id)}`;
+}

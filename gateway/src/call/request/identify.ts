@@ -1,0 +1,114 @@
+/** Owns who calls and whether he may: key, scope, address, model. Contract, 4 and 5. */
+
+import { CallFailure } from '../../errors/call-failure.ts';
+import type { ReasonDraft } from '../../errors/reason.ts';
+import {
+  authenticate,
+  authorize,
+  type ModelRights,
+  mayComeFrom,
+  mayUseModel,
+  workspaceAllowsModel,
+} from '../../identity/authorize.ts';
+
+import type { KeyDirectory } from '../../identity/key-directory.ts';
+import type { Principal } from '../../identity/principal.ts';
+import type { ProtocolName } from '../../protocols/protocol.ts';
+import type { Route } from '../../routing/route.ts';
+import type { Settings } from '../deps.ts';
+
+/** Which word the refusals of a key come with: enough for its owner, nothing for a stranger. */
+const REFUSALS = {
+  malformed:
+    'the API key is not valid: keys of this gateway begin with "tg_". Make one at /app/keys or with "tollgate keys create"',
+  unknown: 'the API key is not valid. Make one at /app/keys or with "tollgate keys create"',
+  ownerless:
+    'the API key does not work any more: whoever made it has left the account or may not make keys there. Ask an admin of the account for a key',
+  expired: 'the API key has expired. Rotate it or make a new one',
+  disabled: 'the API key is disabled. Its owner can enable it again',
+  revoked: 'the API key was revoked. Make a new one',
+} as const;
+
+/** The principal behind a presented key. Throws `unauthorized`. */
+export function identify(directory: KeyDirectory, keyText: string): Principal {
+  const found = authenticate(directory, keyText, Date.now());
+  if (typeof found === 'string') throw new CallFailure('unauthorized', REFUSALS[found], { closeConnection: true });
+  return found;
+}
+
+/** Checks what needs no body: the key's scope and the caller's address. Throws `scope_forbidden` or `address_forbidden`. */
+export function allowCaller(principal: Principal, address: string | null): void {
+  const { keyId } = principal;
+  const answer = authorize(principal, { scope: 'inference', address, modelNames: null });
+  if (answer === 'scope') {
+    throw new CallFailure('scope_forbidden', 'this API key may not call models: it lacks the scope "inference"', {
+      closeConnection: true,
+      reason: restrictedKey(keyId, 'scopes'),
+    });
+  }
+  if (answer !== 'allowed') throw addressForbidden(keyId);
+}
+
+/** Checks the caller's address alone, for what a key with any scope may ask. Throws `address_forbidden`. */
+export function allowAddress(principal: Principal, address: string | null): void {
+  if (!mayComeFrom(principal, address)) throw addressForbidden(principal.keyId);
+}
+
+function addressForbidden(keyId: string): CallFailure {
+  return new CallFailure('address_forbidden', 'this API key may not be used from your address', {
+    closeConnection: true,
+    reason: restrictedKey(keyId, 'addresses'),
+  });
+}
+
+function restrictedKey(id: string, cap: 'addresses' | 'scopes'): ReasonDraft {
+  return { kind: 'key_restricted', subject: { type: 'key', id }, rule: { id: `key:${id}`, cap } };
+}
+
+/** The route of a model that a key may use over the protocol. Throws `model_unknown`, `model_forbidden` or `model_wrong_protocol`. */
+export function chooseRoute(
+  { routes }: Pick<Settings, 'routes'>,
+  rights: ModelRights & Partial<PolicyOwners>,
+  model: string,
+  protocol: ProtocolName,
+): Route {
+  const route = routes.get(model);
+  const name = JSON.stringify(model);
+  if (route === undefined) {
+    throw new CallFailure(
+      'model_unknown',
+      `the model ${name} is not served here. GET /v1/models lists what this key may use`,
+      { param: 'model' },
+    );
+  }
+  if (!mayUseModel(rights, route.names)) {
+    throw new CallFailure(
+      'model_forbidden',
+      `this API key may not use the model ${name}. GET /v1/models lists what it may use`,
+      { param: 'model', reason: reasonOfModel(rights, route.names) },
+    );
+  }
+  if (!route.protocols.includes(protocol)) {
+    const other = protocol === 'chat' ? 'POST /v1/messages' : 'POST /v1/chat/completions';
+    throw new CallFailure('model_wrong_protocol', `the model ${name} is not served on this endpoint; use ${other}`, {
+      param: 'model',
+    });
+  }
+  return route;
+}
+
+/** Whose policies these rights are; left out where no key asks. */
+type PolicyOwners = Pick<Principal, 'keyId' | 'workspaceId' | 'keyModels' | 'workspaceModels'>;
+
+const ALLOWED_MAX = 20;
+
+/** The workspace's policy is named first: the key's cannot widen it. */
+function reasonOfModel(rights: ModelRights & Partial<PolicyOwners>, names: readonly string[]): ReasonDraft {
+  const ofKey = workspaceAllowsModel(rights, names);
+  const [type, id, models] = ofKey
+    ? (['key', rights.keyId, rights.keyModels] as const)
+    : (['workspace', rights.workspaceId, rights.workspaceModels] as const);
+  if (id === undefined) return { kind: 'model_not_allowed' };
+  const allowed = (models ?? []).slice(0, ALLOWED_MAX);
+  return { kind: 'model_not_allowed', subject: { type, id }, rule: { id: `${type}:${id}`, cap: 'models' }, allowed };
+}

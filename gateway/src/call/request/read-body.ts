@@ -1,0 +1,159 @@
+/** Owns the reading of a request body: its type, coding, size as it arrives, and the time it may take. Parses nothing. */
+import { gunzip } from 'node:zlib';
+import type { BodyBytes, BodyShare } from '../../admission/capacity.ts';
+import type { Limits } from '../../config/limits.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { ArrivingBody } from './arriving-body.ts';
+
+/** Bytes of a body and how to give their share of the process's memory back: exactly once, when the call is over. */
+export interface HeldBody {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/** Whose body it is: the key that pays for its memory, and the client's address, asked only where it matters. */
+export interface BodySender {
+  readonly keyId: string;
+  address(): string | null;
+}
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * Reads the whole body. Throws `CallFailure`: `invalid_request` (content type), `encoding_unsupported`,
+ * `body_too_large`, `body_timeout`, `over_capacity`, `rate_limited` (the key holds too many bytes), `client_left`.
+ */
+export function readBody(request: Request, sender: BodySender, limits: Limits, held: BodyBytes): Promise<HeldBody> {
+  const { headers } = request;
+  checkType(headers.get('content-type'));
+  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (coding !== 'identity' && coding !== 'gzip') {
+    throw new CallFailure(
+      'encoding_unsupported',
+      `content-encoding is ${quote(coding)}; expected none, identity or gzip. Send the body uncompressed`,
+      { closeConnection: true },
+    );
+  }
+  const length = headers.get('content-length');
+  if (length !== null && Number(length) > limits.bodyBytesMax) throw tooLarge(limits);
+  const reading: Reading = {
+    arriving: new ArrivingBody(limits, sender.address),
+    share: held.open(sender.keyId),
+    limits,
+  };
+  return length !== null && isCountedAtOnce(Number(length), reading)
+    ? hold(reading.arriving.wait(request.arrayBuffer()), coding, reading)
+    : hold(gather(request, reading), coding, reading);
+}
+
+/** What the steps of reading one body share. */
+interface Reading {
+  readonly arriving: ArrivingBody;
+  readonly share: BodyShare;
+  readonly limits: Limits;
+}
+
+/**
+ * A short body is cheaper to take in one piece, where its bytes cannot be counted as they arrive. It is one that needs no
+ * more than `body_timeout` at the least rate, so that its time limit needs no count either.
+ */
+function isCountedAtOnce(length: number, { share, limits }: Reading): boolean {
+  return length <= (limits.bodyBytesPerSecondMin * limits.bodyTimeoutMs) / 1_000 && share.takeDeclared(length);
+}
+
+/** Waits for the bytes and inflates them. */
+async function hold(
+  body: Promise<ArrayBuffer | Buffer>,
+  coding: 'identity' | 'gzip',
+  reading: Reading,
+): Promise<HeldBody> {
+  const { share } = reading;
+  try {
+    const whole = await body;
+    share.arrived();
+    const raw = Buffer.isBuffer(whole) ? whole : Buffer.from(whole);
+    const bytes = coding === 'gzip' ? await inflate(raw, reading) : raw;
+    return { bytes, release: () => share.release() };
+  } catch (error) {
+    share.release();
+    throw error instanceof CallFailure ? error : left(error);
+  }
+}
+
+/** Counts bytes more: what a body inflates to is held beside its compressed bytes, each within its own bound. */
+function count(bytes: number, { share, limits }: Reading): void {
+  const outcome = share.take(bytes);
+  if (outcome === 'taken') return;
+  if (outcome === 'key_full') {
+    throw new CallFailure(
+      'rate_limited',
+      `the request bodies that this key has open are larger than ${limits.bodyBytesPerKeyMax} bytes together; send fewer at once`,
+      { closeConnection: true, retryAfterSeconds: 1 },
+    );
+  }
+  throw new CallFailure('over_capacity', 'too many request bodies are held at once; try again shortly', {
+    closeConnection: true,
+    retryAfterSeconds: 1,
+  });
+}
+
+function tooLarge({ bodyBytesMax }: Limits): CallFailure {
+  return new CallFailure(
+    'body_too_large',
+    `the body is larger than ${bodyBytesMax} bytes, the most this gateway takes. Send less, or raise limits.body_bytes_max`,
+    { closeConnection: true },
+  );
+}
+
+function checkType(contentType: string | null): void {
+  if (contentType !== null && JSON_TYPE.test(contentType)) return;
+  const found = contentType === null ? 'missing' : quote(contentType);
+  throw new CallFailure('invalid_request', `content-type is ${found}; expected application/json`, {
+    closeConnection: true,
+  });
+}
+
+/** A body counted as it arrives. */
+async function gather({ body }: Request, reading: Reading): Promise<Buffer> {
+  if (body === null) return Buffer.alloc(0);
+  return reading.arriving.gather(body, (byteCount, added) => {
+    if (byteCount > reading.limits.bodyBytesMax) throw tooLarge(reading.limits);
+    count(added, reading);
+  });
+}
+
+function left(cause: unknown): CallFailure {
+  return new CallFailure('client_left', 'the client left before its request was read', { cause });
+}
+
+function inflate(raw: Buffer, reading: Reading): Promise<Buffer> {
+  const { limits } = reading;
+  const most = Math.min(limits.bodyBytesMax, raw.length * limits.gzipRatioMax);
+  return new Promise((resolve, reject) => {
+    gunzip(raw, { maxOutputLength: Math.max(1, most) }, (error, bytes) => {
+      try {
+        if (error === null) {
+          count(bytes.length, reading);
+          resolve(bytes);
+        } else reject(gzipFailure(error, most, limits));
+      } catch (failure) {
+        reject(failure);
+      }
+    });
+  });
+}
+
+function gzipFailure(error: NodeJS.ErrnoException, most: number, limits: Limits): CallFailure {
+  if (error.code !== 'ERR_BUFFER_TOO_LARGE') {
+    return new CallFailure('invalid_request', 'the body is not the gzip that its content-encoding says', {
+      cause: error,
+    });
+  }
+  return most === limits.bodyBytesMax
+    ? new CallFailure('body_too_large', `the body inflates to more than ${limits.bodyBytesMax} bytes`)
+    : new CallFailure('encoding_unsupported', `the body inflates to more than ${limits.gzipRatioMax} times its size`);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 80));
+}

@@ -1,0 +1,155 @@
+/** Checks how a stream that is folded ends: whole, cut, failed, or as an answer in one piece that nobody streamed. */
+import { describe, expect, test } from 'bun:test';
+import { resolveLimits } from '../../config/resolve-limits.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { UNWATCHED } from '../../lib/deadlines.ts';
+import { chatCompletions } from '../../protocols/chat/index.ts';
+import { DONE, delta, finish } from '../../protocols/chat/testing/chat-stream.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import { FoldedStream } from './folded-stream.ts';
+
+const LIMITS = { ...resolveLimits({}), sseRecordBytesMax: 1_000, slowReaderBytesMax: 100 };
+
+function head(status: number, type = 'text/event-stream'): ResponseHead {
+  return { status, headers: [['content-type', type]], framing: 'close', lengthBytes: 0, keepAlive: false };
+}
+
+function rig() {
+  const told: string[] = [];
+  const fold = chatCompletions.startFold('chatcmpl-0');
+  const folding = {
+    observer: chatCompletions.startObserver({ withholdUsage: false, fallbackId: 'chatcmpl-0' }),
+    take: fold.push.bind(fold),
+    finish: () => ({ json: fold.finish(null), finish_reason: null, dropped: [] }),
+  };
+  const stream = new FoldedStream({
+    folding,
+    limits: LIMITS,
+    scrub: (words) => words.replace('secret', '…'),
+    onFirstByte: () => told.push('first byte'),
+    onRead: () => told.push('read'),
+  });
+  stream.connect({
+    sentAtMs: 1,
+    headAtMs: 1,
+    lastByteAtMs: 1,
+    pause: () => told.push('pause'),
+    resume: () => told.push('resume'),
+    abort: () => told.push('abort'),
+  });
+  const give = (...records: readonly string[]) => stream.onBody(Buffer.from(records.join('')));
+  const said = () => JSON.parse(folding.finish().json).choices[0].message.content;
+  return { stream, told, give, said };
+}
+
+const HEY = [delta({ content: 'He' }), delta({ content: 'y' })];
+
+describe('a stream', () => {
+  test('that comes to its end is whole, and upstream may end as well', async () => {
+    const { stream, told, give, said } = rig();
+    stream.onHead(head(200));
+    give(...HEY, finish('stop'), DONE);
+    expect(await stream.done).toMatchObject({ kind: 'folded', cut: false });
+    expect(stream.slot).not.toBe(UNWATCHED);
+    stream.onEnd();
+    expect([said(), stream.slot, told]).toEqual(['Hey', UNWATCHED, ['first byte', 'read']]);
+  });
+
+  test('after which upstream goes on is given up in time', async () => {
+    const { stream, told, give } = rig();
+    stream.onHead(head(200));
+    give(...HEY, finish('stop'), DONE);
+    stream.onDue();
+    expect([told.at(-1), stream.slot]).toEqual(['abort', UNWATCHED]);
+  });
+
+  test('that ends well without its last word is whole; without a reason it was cut off', async () => {
+    const [whole, broken] = [rig(), rig()];
+    for (const { stream, give } of [whole, broken]) {
+      stream.onHead(head(200));
+      give(...HEY);
+    }
+    whole.give(finish('stop').trimEnd());
+    for (const { stream } of [whole, broken]) stream.onEnd();
+    expect(await whole.stream.done).toMatchObject({ kind: 'folded', cut: false });
+    await expect(broken.stream.done).rejects.toMatchObject({ kind: 'upstream_truncated' });
+  });
+
+  test('that is cut is what came, and upstream is left', async () => {
+    const { stream, told, give, said } = rig();
+    stream.onHead(head(200));
+    give(...HEY);
+    stream.cut();
+    give(delta({ content: '!' }));
+    expect(await stream.done).toMatchObject({ kind: 'folded', cut: true });
+    expect([said(), told.at(-1)]).toEqual(['Hey', 'abort']);
+  });
+
+  test('that is interrupted fails once, with the first reason', async () => {
+    const { stream, told, give } = rig();
+    stream.onHead(head(200));
+    give(...HEY);
+    expect(stream.interrupt(new CallFailure('client_left', 'left'))).toBe(true);
+    expect(stream.interrupt(new CallFailure('draining', 'later'))).toBe(false);
+    stream.cut();
+    await expect(stream.done).rejects.toMatchObject({ kind: 'client_left' });
+    expect(told.filter((one) => one === 'abort')).toEqual(['abort']);
+  });
+
+  test.each([
+    ['an error of upstream', 'data: {"error":{"message":"a secret","type":"server_error"}}\n\n', 'upstream_failed'],
+    ['what is not JSON', 'data: {"a"\n\n', 'upstream_nonsense'],
+    ['an event beyond its limit', `data: ${'x'.repeat(1_001)}\n\n`, 'upstream_nonsense'],
+  ] as const)('that holds %s fails', async (_, record, kind) => {
+    const { stream, give } = rig();
+    stream.onHead(head(200));
+    give(...HEY, record);
+    const failure = await stream.done.then(
+      () => null,
+      (cause: CallFailure) => cause,
+    );
+    expect([failure?.kind, failure?.message.includes('secret')]).toEqual([kind, false]);
+  });
+
+  test('whose connection breaks fails', async () => {
+    const { stream, give } = rig();
+    stream.onHead(head(200));
+    give(...HEY);
+    stream.onFailure({ kind: 'reset', message: 'gone' });
+    await expect(stream.done).rejects.toMatchObject({ kind: 'upstream_failed' });
+  });
+
+  test('of which too much waits unread is paused until it does not', () => {
+    const { stream, told } = rig();
+    stream.onBacklog(100);
+    stream.onBacklog(101);
+    stream.onBacklog(500);
+    stream.onCaughtUp();
+    stream.onCaughtUp();
+    expect(told).toEqual(['pause', 'resume']);
+  });
+});
+
+describe('an answer in one piece', () => {
+  test.each([
+    [400, '{"error":{"message":"no streams"}}'],
+    [200, '{"choices":[]}'],
+  ])('of status %d is handed on', async (status, body) => {
+    const { stream, give } = rig();
+    stream.onHead(head(status, 'application/json'));
+    give(body);
+    stream.onEnd();
+    expect(await stream.done).toMatchObject({
+      kind: 'collected',
+      answer: { head: { status }, body: Buffer.from(body) },
+    });
+  });
+
+  test('that names itself so and is a stream all the same is read as one', async () => {
+    const { stream, give, said } = rig();
+    stream.onHead(head(200, 'application/json'));
+    give(...HEY, finish('stop'), DONE);
+    expect(await stream.done).toMatchObject({ kind: 'folded' });
+    expect(said()).toBe('Hey');
+  });
+});

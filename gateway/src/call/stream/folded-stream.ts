@@ -1,0 +1,232 @@
+/**
+ * Reads an upstream's stream for a client that gets one piece: records are observed and passed to the fold until the stream
+ * ends, fails or is cut. The fold decides what becomes of them.
+ */
+import { CallFailure } from '../../errors/call-failure.ts';
+import { startSseDecoder } from '../../framing/sse-decoder.ts';
+import type { SseOutput, SseRecord } from '../../framing/sse-record.ts';
+import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
+import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { UpstreamFailure } from '../../upstream/failure.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import { AnswerCollector, type CollectedAnswer, type CollectLimits } from '../attempt/collect-answer.ts';
+import { credentialOf, scrubText } from '../attempt/scrub.ts';
+import * as outcome from '../attempt/upstream-outcome.ts';
+import type { RoutedCall } from '../plan/plan-call.ts';
+import type { Folding } from '../plan/upstream-call.ts';
+import { MeteredBody, type MeteredReader } from './metered-body.ts';
+import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
+import type { UpstreamTap } from './relay-settings.ts';
+import { openMeter } from './stream-meter.ts';
+
+/** How it ended: as a stream, whole or cut, or with an answer in one piece (an error body; a host that does not stream). */
+export type FoldedEnd =
+  | { readonly kind: 'folded'; readonly head: ResponseHead; readonly cut: boolean }
+  | { readonly kind: 'collected'; readonly answer: CollectedAnswer };
+
+export interface FoldedStreamParts {
+  readonly folding: Folding;
+  readonly limits: CollectLimits & { readonly sseRecordBytesMax: number; readonly slowReaderBytesMax: number };
+  /** Upstream's words, without secrets. */
+  scrub(words: string): string;
+  onFirstByte(): void;
+  /** Some records were read. */
+  onRead(): void;
+}
+
+/** How long upstream may go on after its last word, so that its connection can be used again. */
+const LINGER_MS = 2_000;
+
+export class FoldedStream implements MeteredReader, Deadline {
+  readonly #done = Promise.withResolvers<FoldedEnd>();
+  readonly done = this.#done.promise;
+  dueMs = 0;
+  slot = UNWATCHED;
+  readonly #parts: FoldedStreamParts;
+  readonly #decoder;
+  #tap: UpstreamTap | null = null;
+  #head: ResponseHead | null = null;
+  #collector: AnswerCollector | null = null;
+  /** The head names no event stream; the first byte of the body will tell whether it is one all the same. */
+  #mayBeStream = false;
+  #anyEvent = false;
+  #over = false;
+  #paused = false;
+  #upstreamDone = false;
+
+  constructor(parts: FoldedStreamParts) {
+    this.#parts = parts;
+    this.#decoder = startSseDecoder(parts.limits.sseRecordBytesMax);
+  }
+
+  /** Names the upstream side; it has been started with this as its listener. */
+  connect(tap: UpstreamTap): void {
+    if (this.#upstreamDone) return;
+    this.#tap = tap;
+    if (this.#over) tap.abort();
+  }
+
+  /** Nobody pays for more: what came is the answer. */
+  cut(): void {
+    const head = this.#head;
+    if (this.#over || head === null) return;
+    this.#end({ kind: 'folded', head, cut: true });
+    this.#tap?.abort();
+  }
+
+  /** The client left, or the gateway must end the call. False: it has ended before. */
+  interrupt(failure: CallFailure): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    this.#done.reject(failure);
+    this.#tap?.abort();
+    return true;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#parts.onFirstByte();
+    this.#head = head;
+    this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
+    if (this.#mayBeStream && isEventStream(outcome.headerOf(head, 'content-type') ?? '')) return;
+    const collector = new AnswerCollector(this.#parts.limits, () => this.#tap?.abort());
+    this.#collector = collector;
+    collector.onHead(head);
+    collector.done.then(
+      (answer) => this.#end({ kind: 'collected', answer }),
+      (failure: CallFailure) => this.interrupt(failure),
+    );
+  }
+
+  onBody(span: Uint8Array): void {
+    if (this.#mayBeStream && beginsLikeEvents(span)) this.#collector = null;
+    this.#mayBeStream = false;
+    if (this.#collector !== null) {
+      this.#collector.onBody(span);
+      return;
+    }
+    if (this.#over) return;
+    for (const output of this.#decoder.push(span)) this.#take(output);
+    this.#parts.onRead();
+  }
+
+  onEnd(): void {
+    this.#upstreamEnds();
+    if (this.#collector !== null) {
+      this.#collector.onEnd();
+      return;
+    }
+    if (this.#over) return;
+    // A tail that no blank line ended counts where it is whole; else it was cut, and the stream with it.
+    for (const output of this.#decoder.finish()) if (output.kind === 'event') this.#takeEvent(output);
+    if (this.#over) return;
+    if (!this.#anyEvent)
+      this.interrupt(new CallFailure('upstream_nonsense', 'the answer of the model provider is empty'));
+    else if (this.#parts.folding.observer.endOfBytes() === null) this.interrupt(outcome.failureOfEarlyEnd());
+    else this.#endWhole();
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#upstreamEnds();
+    if (this.#collector === null) this.interrupt(outcome.failureOfTransport(failure));
+    else this.#collector.onFailure(failure);
+  }
+
+  onBacklog(bytes: number): void {
+    if (this.#paused || bytes <= this.#parts.limits.slowReaderBytesMax) return;
+    this.#paused = true;
+    this.#tap?.pause();
+  }
+
+  onCaughtUp(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#tap?.resume();
+  }
+
+  onDue(): void {
+    unwatchDeadline(this);
+    this.#tap?.abort();
+  }
+
+  #take(output: SseOutput): void {
+    if (this.#over) return;
+    if (output.kind === 'problem') {
+      const cause = output.message;
+      this.interrupt(new CallFailure('upstream_nonsense', 'an event of the model provider is too large', { cause }));
+    } else if (output.kind === 'event' && !this.#takeEvent(output)) {
+      this.interrupt(new CallFailure('upstream_nonsense', 'the model provider sent an event that is not JSON'));
+    }
+  }
+
+  /** False: it is not JSON. */
+  #takeEvent(record: SseRecord): boolean {
+    this.#anyEvent = true;
+    const { folding } = this.#parts;
+    const verdict = folding.observer.observe(record);
+    if (verdict === 'error') this.interrupt(this.#failureOfError());
+    else if (verdict !== 'nonsense') {
+      folding.take(record);
+      if (verdict === 'terminal') this.#endWhole();
+    }
+    return verdict !== 'nonsense';
+  }
+
+  #failureOfError(): CallFailure {
+    const { observer } = this.#parts.folding;
+    const { type, message, status } = observer.failure ?? { type: 'error', message: '', status: null };
+    return outcome.failureOfErrorWords(type, status, this.#parts.scrub(message));
+  }
+
+  #endWhole(): void {
+    const head = this.#head;
+    if (head === null) return;
+    this.#end({ kind: 'folded', head, cut: false });
+    if (this.#upstreamDone) return;
+    this.dueMs = performance.now() + LINGER_MS;
+    watchDeadline(this);
+  }
+
+  #end(end: FoldedEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#done.resolve(end);
+  }
+
+  #upstreamEnds(): void {
+    this.#upstreamDone = true;
+    this.#tap = null;
+    if (this.slot !== UNWATCHED) unwatchDeadline(this);
+  }
+}
+
+/** A folded stream that is not yet connected to an upstream, and its listener. */
+interface OpenFold {
+  readonly stream: FoldedStream;
+  readonly listener: ExchangeListener;
+}
+
+/** Joins a folded stream to its call: the meter, the limits, the clock. */
+export function openFold({ call, gate, route }: RoutedCall, folding: Folding): OpenFold {
+  const meter = openMeter(call, gate, folding.observer, {
+    onGranted: () => metered?.goOn(),
+    onRefused(failure) {
+      call.failure = failure;
+      // Where money is short, what came is the answer; without the store, it could not be charged to anyone.
+      if (failure.kind === 'quota_exceeded') stream.cut();
+      else stream.interrupt(failure);
+      metered?.drop();
+    },
+  });
+  const credential = credentialOf(route.upstream);
+  const stream = new FoldedStream({
+    folding,
+    limits: gate.settings.config.limits,
+    scrub: (words) => scrubText(words, credential),
+    onFirstByte() {
+      call.firstByteMs = performance.now();
+    },
+    onRead: () => void meter?.covers(),
+  });
+  const metered = meter === null ? null : new MeteredBody(stream, meter);
+  return { stream, listener: metered ?? stream };
+}

@@ -1,0 +1,103 @@
+/** Checks that a burst is read record by record no further than one record beyond what is held, and that nothing of it is lost. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { startSseDecoder } from '../../framing/sse-decoder.ts';
+import { MeteredBody, type MeteredReader } from './metered-body.ts';
+
+const HEAD = { status: 200, headers: [], framing: 'close', lengthBytes: 0, keepAlive: false } as const;
+
+/** A reader for which each byte of an event's data is a byte of output, of which so many are held. */
+function rig(held: number) {
+  const told: string[] = [];
+  const shares: number[] = [];
+  const decoder = startSseDecoder();
+  const state = { held, output: 0, largest: 0, text: '' };
+  const reader: MeteredReader = {
+    onHead: ({ status }) => told.push(`head ${status}`),
+    onBody(span) {
+      state.text += Buffer.from(span).toString();
+      for (const record of decoder.push(span)) {
+        if (record.kind !== 'event') continue;
+        const size = record.dataEnd - record.dataStart;
+        state.output += size;
+        state.largest = Math.max(state.largest, size);
+      }
+    },
+    onEnd: () => told.push('end'),
+    onFailure: ({ kind }) => told.push(kind),
+    onBacklog: (bytes) => told.push(`waits ${bytes}`),
+    onCaughtUp: () => told.push('caught up'),
+  };
+  const coversMore = (bytes: number) => state.output + bytes <= state.held;
+  const body = new MeteredBody(reader, {
+    covers: () => coversMore(0),
+    coversMore,
+    expect: (share) => shares.push(share),
+  });
+  body.onHead(HEAD);
+  return { body, state, told, shares };
+}
+
+const record = (size: number) => `data: ${'x'.repeat(size)}\n\n`;
+
+test('what is covered is handed on as it came, in one piece', () => {
+  const { body, state, told } = rig(1_000);
+  const text = record(3).repeat(50);
+  body.onBody(Buffer.from(text));
+  body.onEnd();
+  expect([state.text, state.output, told]).toEqual([text, 150, ['head 200', 'end']]);
+});
+
+test('a burst is read up to the first record that is not covered; the rest waits, and so does the end', () => {
+  const { body, state, told } = rig(1_000);
+  const text = record(4).repeat(2_000);
+  body.onBody(Buffer.from(text));
+  body.onEnd();
+  expect(state.output).toBe(1_004);
+  expect(told).toEqual(['head 200', `waits ${text.length - state.text.length}`]);
+  state.held = 8_000;
+  body.goOn();
+  expect([state.text, state.output, told.slice(-2)]).toEqual([text, 8_000, ['caught up', 'end']]);
+});
+
+test('of a burst it is told how much is still to be read', () => {
+  const { body, shares } = rig(10);
+  body.onBody(Buffer.from(record(4).repeat(9)));
+  expect(shares.slice(0, 2)).toEqual([8, 7 / 2]);
+});
+
+test('what is dropped is never read, and the end is told', () => {
+  const { body, state, told } = rig(10);
+  body.onBody(Buffer.from(record(4).repeat(9)));
+  body.onFailure({ kind: 'reset', message: 'gone' });
+  body.drop();
+  body.goOn();
+  expect([state.output, told.at(-1)]).toEqual([12, 'reset']);
+});
+
+test('however it is cut and whenever more is held: in order, whole, and never two records beyond what is held', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 });
+  const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 4_000 }), more: fc.nat(1_500) }), {
+    minLength: 1,
+  });
+  fc.assert(
+    fc.property(sizes, steps, fc.nat(3_000), (records, cuts, held) => {
+      const text = records.map(record).join('');
+      const { body, state, told } = rig(held);
+      const expectWithin = () => expect(state.output).toBeLessThanOrEqual(state.held + 2 * state.largest);
+      for (let at = 0, step = 0; at < text.length; step++) {
+        const { bytes, more } = cuts[step % cuts.length] ?? { bytes: 1, more: 0 };
+        body.onBody(Buffer.from(text.slice(at, at + bytes)));
+        at += bytes;
+        expectWithin();
+        state.held += more;
+        body.goOn();
+        expectWithin();
+      }
+      body.onEnd();
+      state.held = text.length;
+      body.goOn();
+      expect([state.text, told.filter((one) => one === 'end')]).toEqual([text, ['end']]);
+    }),
+  );
+});

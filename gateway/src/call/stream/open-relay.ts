@@ -1,0 +1,124 @@
+/** Owns joining a stream's relay to its call: settlement, scrubbing, the log, the registry of open streams. */
+import type { CallFailure } from '../../errors/call-failure.ts';
+import type { Protocol, StreamObserver } from '../../protocols/protocol.ts';
+import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { AttemptRow } from '../attempt/attempt-row.ts';
+import type { CollectedAnswer } from '../attempt/collect-answer.ts';
+import { credentialOf, scrub, scrubText } from '../attempt/scrub.ts';
+import { failureOfLateAnswer, isOperatorsFault } from '../attempt/upstream-outcome.ts';
+import { type Call, releaseCall } from '../call.ts';
+import { OnePieceAnswer } from '../deliver/one-piece-answer.ts';
+import { alarm } from '../deliver/refuse.ts';
+import { unsentIn } from '../deliver/unsent-answer.ts';
+import type { Gate } from '../deps.ts';
+import { endStreamedRun } from '../idempotency/idempotency-end.ts';
+import { type Outcome, settle } from '../money/settle.ts';
+import { MeteredBody } from './metered-body.ts';
+import { Outbox } from './outbox.ts';
+import { openMeter } from './stream-meter.ts';
+import { StreamRelay } from './stream-relay.ts';
+
+/** How the relay of one attempt is to behave. */
+export interface RelayPlan {
+  /** The client's. */
+  readonly protocol: Protocol;
+  /** Upstream's. */
+  readonly upstream: Protocol;
+  readonly observer: StreamObserver;
+  /** Of the attempt. A short stream may be over before anybody who waits for its start has heard of it: it is noted here. */
+  readonly row: AttemptRow;
+}
+
+/** A relay, and who listens to upstream for it. */
+export interface OpenRelay {
+  readonly relay: StreamRelay;
+  readonly listener: ExchangeListener;
+}
+
+/** A relay for the call, not yet connected to an upstream. */
+export function openRelay(call: Call, gate: Gate, plan: RelayPlan): OpenRelay {
+  const { protocol, observer, row } = plan;
+  const { limits } = gate.settings.config;
+  const { run, content } = call;
+  const upstream = call.route?.upstream;
+  const credential = credentialOf(upstream);
+  let outbox: Outbox | null = null;
+  const meter = openMeter(call, gate, observer, {
+    onGranted() {
+      outbox?.release();
+      metered?.goOn();
+    },
+    onRefused(failure) {
+      relay.interrupt(failure);
+      metered?.drop();
+    },
+  });
+  /** In one piece, after the client had been promised a stream. */
+  let late: CollectedAnswer | null = null;
+  async function settleLate(answer: CollectedAnswer, outcome: Outcome) {
+    call.unsent = await unsentIn(answer, plan.upstream);
+    return settle(call, { ...outcome, facts: call.unsent ?? outcome.facts }, gate);
+  }
+  const relay = new StreamRelay({
+    protocol,
+    observer,
+    requestId: call.requestId,
+    onStarted: () => row.note(200, null),
+    limits,
+    openOutbox(listener) {
+      outbox = new Outbox(
+        listener,
+        (bytes) => {
+          run?.gather(bytes);
+          content?.answered(bytes, true);
+        },
+        () => meter?.covers() ?? true,
+      );
+      return outbox;
+    },
+    settle(outcome, last) {
+      row.note(outcome.failure === null ? 200 : null, outcome.failure);
+      row.end(outcome.failure, outcome.facts?.outputBytes ?? 0);
+      countDisorders(gate, protocol, observer);
+      const settled = late === null ? settle(call, outcome, gate) : settleLate(late, outcome);
+      const kept = run === null ? settled.then(() => undefined) : endStreamedRun(call, run, outcome, settled, last);
+      // The last bytes leave after this.
+      return kept.finally(() => call.connection?.replyReady());
+    },
+    scrub: (bytes) => scrub(bytes, credential),
+    failureOfLate(answer) {
+      late = answer;
+      const { head, body } = answer;
+      const error = plan.upstream.codec.readError(body);
+      return failureOfLateAnswer(head, error, scrubText(error.message, credential));
+    },
+    onFirstByte() {
+      call.firstByteMs = performance.now();
+    },
+    onFailure(failure: CallFailure) {
+      const { kind, message, details } = failure;
+      call.failure = failure;
+      const words = typeof details.cause === 'string' ? `${message} (${details.cause})` : message;
+      if (isOperatorsFault(failure)) alarm(call, failure, gate);
+      if (kind === 'gateway_fault') gate.log.fault(call.requestId, message, details.cause);
+      else gate.log.upstream(call.requestId, upstream?.provider ?? '', `${kind}: ${words}`);
+    },
+    onClosed() {
+      gate.waiting.remove(seat);
+      releaseCall(call);
+    },
+  });
+  const metered = meter === null ? null : new MeteredBody(relay, meter);
+  const seat = gate.waiting.add(relay);
+  // What never became a stream will not close either.
+  relay.started.then(
+    ({ kind }) => kind === 'collected' && gate.waiting.remove(seat),
+    () => gate.waiting.remove(seat),
+  );
+  return { relay, listener: new OnePieceAnswer(metered ?? relay, plan.upstream, limits) };
+}
+
+/** A rewriting observer let nothing of it out; else the client got it, for it is upstream's own, and it is only counted. */
+function countDisorders({ disorders }: Gate, { name }: Protocol, observer: StreamObserver): void {
+  disorders[observer.rewrites ? 'withheld' : 'received'][name] += observer.disorders;
+}

@@ -1,0 +1,167 @@
+/** Checks that a stream never gets ahead of what is held for it, and that its progress is noted often enough. */
+import { afterEach, describe, expect, mock, spyOn, test } from 'bun:test';
+import { SLICE_TOKENS } from '../../billing/reserve.ts';
+import type { CallFailure } from '../../errors/call-failure.ts';
+import { type Usage, ZERO_USAGE } from '../../generation/usage.ts';
+import type { StreamObserver } from '../../protocols/protocol.ts';
+import { type HeldPlan, holdMoney } from '../testing/held-money.ts';
+import { StreamMeter } from './stream-meter.ts';
+
+const INPUT_TOKENS = 7;
+const SLICE = BigInt(SLICE_TOKENS);
+
+/** A stream whose every byte is a token: `come` says how many there are, and whether they may go out. */
+async function meter(plan: HeldPlan & { readonly onGranted?: () => void }) {
+  const { money, ledger } = await holdMoney(plan);
+  let outputBytes = 0;
+  let usageSoFar: Usage | null = null;
+  const facts = () => ({
+    usage: null,
+    usageFlags: [],
+    usageSoFar,
+    finish_reason: null,
+    model: null,
+    outputBytes,
+    reasoningBytes: 0,
+    outputBytesMax: outputBytes,
+  });
+  const observer: Pick<StreamObserver, 'facts'> = { facts };
+  const told: string[] = [];
+  const metered = new StreamMeter({
+    money,
+    observer: observer as StreamObserver,
+    tokensIn: (bytes) => bytes,
+    inputTokens: INPUT_TOKENS,
+    onGranted: plan.onGranted ?? (() => told.push('granted')),
+    onRefused: ({ kind }: CallFailure) => told.push(kind),
+  });
+  const come = (bytes: number, soFar: Usage | null = null): boolean => {
+    outputBytes = bytes;
+    usageSoFar = soFar;
+    return metered.covers();
+  };
+  return { metered, money, ledger, told, come };
+}
+
+/** Lets what was asked for be answered. */
+const answered = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('a stream', () => {
+  test('asks for its next slice while a quarter of the last one is left, and waits for nothing', async () => {
+    const { money, ledger, told, come } = await meter({ cap: SLICE * 9n });
+    expect(come((SLICE_TOKENS * 3) / 4 - 1)).toBe(true);
+    expect(ledger.kept).toEqual([]);
+    expect(come((SLICE_TOKENS * 3) / 4)).toBe(true);
+    await answered();
+    expect([ledger.kept, money.allowedTokens]).toEqual([[`extend req_1 #1 ${SLICE}`], 2 * SLICE_TOKENS]);
+    expect(come(SLICE_TOKENS + 1)).toBe(true);
+    expect(told).not.toContain('quota_exceeded');
+  });
+
+  test('that is ahead of what is held waits until more is, however much came meanwhile', async () => {
+    const { told, come } = await meter({ cap: SLICE * 9n });
+    expect(come(SLICE_TOKENS + 1)).toBe(false);
+    expect(come(SLICE_TOKENS * 4)).toBe(false);
+    expect(told).toEqual([]);
+    await answered();
+    expect(told).toEqual(['granted']);
+    expect(come(SLICE_TOKENS * 4)).toBe(true);
+  });
+
+  test('that is refused more goes on to the end of what is held, and no further', async () => {
+    const { money, told, come } = await meter({ cap: SLICE + SLICE / 2n });
+    expect(come(SLICE_TOKENS)).toBe(true);
+    await answered();
+    expect(told).not.toContain('quota_exceeded');
+    expect(money.allowedTokens).toBe(SLICE_TOKENS);
+    expect(come(SLICE_TOKENS + 1)).toBe(false);
+    await answered();
+    expect(told.at(-1)).toBe('quota_exceeded');
+  });
+
+  test('whose slice cannot be kept ends, and not for want of money', async () => {
+    const { ledger, told, come } = await meter({ cap: SLICE * 9n });
+    ledger.failing.add('extend');
+    expect(come(SLICE_TOKENS + 1)).toBe(false);
+    await answered();
+    expect(told).toEqual(['store_away']);
+  });
+
+  test('whose reader fails at what had waited ends, and not for want of money', async () => {
+    const { told, come } = await meter({
+      cap: SLICE * 9n,
+      onGranted() {
+        throw new Error('a fault');
+      },
+    });
+    expect(come(SLICE_TOKENS + 1)).toBe(false);
+    await answered();
+    expect(told).toEqual(['gateway_fault']);
+  });
+
+  test('says whether it would cover more, and asks for nothing', async () => {
+    const { metered, ledger, come } = await meter({ cap: SLICE * 9n });
+    come(1_000);
+    expect([SLICE_TOKENS - 1_000, SLICE_TOKENS - 999].map((bytes) => metered.coversMore(bytes))).toEqual([true, false]);
+    await answered();
+    expect(ledger.kept).toEqual([]);
+  });
+
+  test('of which much has come unread asks for all of it at once, or where that is too much for a slice', async () => {
+    const [rich, poor] = [await meter({ cap: SLICE * 9n }), await meter({ cap: SLICE * 3n })];
+    for (const { metered, come } of [rich, poor]) {
+      metered.expect(3);
+      expect(come(SLICE_TOKENS + 1)).toBe(false);
+      await answered();
+    }
+    expect(rich.ledger.kept).toContain(`extend req_1 #1 ${SLICE * 4n}`);
+    expect(poor.ledger.kept).toContain(`extend req_1 #1 ${SLICE}`);
+    expect([rich.told, poor.told]).toEqual([['granted'], ['granted']]);
+  });
+
+  test('asks for one slice at a time', async () => {
+    const { ledger, come } = await meter({ cap: SLICE * 9n });
+    for (let bytes = (SLICE_TOKENS * 3) / 4; bytes < SLICE_TOKENS; bytes++) come(bytes);
+    await answered();
+    expect(ledger.kept.filter((what) => what.startsWith('extend'))).toHaveLength(1);
+  });
+});
+
+describe('its progress', () => {
+  afterEach(() => mock.restore());
+  const checkpoints = (kept: readonly string[]) => kept.filter((what) => what.startsWith('checkpoint'));
+
+  test('is noted every 2,000 tokens, with our estimate of the input', async () => {
+    const { ledger, come } = await meter({ cap: SLICE * 9n });
+    for (const bytes of [1_999, 2_000, 2_001, 3_999, 4_000]) come(bytes);
+    expect(checkpoints(ledger.kept)).toEqual([
+      `checkpoint req_1 output 2000 cost ${2_000 + INPUT_TOKENS}`,
+      `checkpoint req_1 output 4000 cost ${4_000 + INPUT_TOKENS}`,
+    ]);
+  });
+
+  test('is noted every 5 s, where there is any', async () => {
+    let nowMs = 1_000;
+    spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const { ledger, come } = await meter({ cap: SLICE * 9n });
+    come(10);
+    nowMs += 4_999;
+    come(11);
+    expect(checkpoints(ledger.kept)).toEqual([]);
+    nowMs += 1;
+    come(12);
+    nowMs += 60_000;
+    come(12);
+    expect(checkpoints(ledger.kept)).toEqual([`checkpoint req_1 output 12 cost ${12 + INPUT_TOKENS}`]);
+  });
+
+  test('is upstream’s count where it has given one, and never less than what came', async () => {
+    const { ledger, come } = await meter({ cap: SLICE * 9n });
+    come(2_000, { ...ZERO_USAGE, input: 100, output: 1 });
+    come(4_000, { ...ZERO_USAGE, input: 100, output: 5_000 });
+    expect(checkpoints(ledger.kept)).toEqual([
+      'checkpoint req_1 output 2000 cost 2100',
+      'checkpoint req_1 output 5000 cost 5100',
+    ]);
+  });
+});

@@ -1,0 +1,400 @@
+/**
+ * Owns one streamed answer between upstream and client: records are observed and passed on as bytes, the end is held
+ * back until the record is durable, and whatever breaks after the first byte is told in-band.
+ */
+import { CallFailure } from '../../errors/call-failure.ts';
+import { startSkimmingDecoder } from '../../framing/sse-decoder.ts';
+import { rawBytes, type SseOutput, type SseRecord, type SseSkimmed } from '../../framing/sse-record.ts';
+import { type Deadline, UNWATCHED, unwatchDeadline, watchDeadline } from '../../lib/deadlines.ts';
+import type { RecordVerdict, StreamObserver } from '../../protocols/protocol.ts';
+import type { ExchangeListener } from '../../upstream/exchange.ts';
+import type { UpstreamFailure } from '../../upstream/failure.ts';
+import type { ResponseHead } from '../../upstream/response-head.ts';
+import { AnswerCollector, type CollectedAnswer } from '../attempt/collect-answer.ts';
+import * as outcome from '../attempt/upstream-outcome.ts';
+import { bytesAsTheyCame, type ClientBytes, rewrittenBytes } from './client-bytes.ts';
+import type { DirectController, Outbox, OutboxListener } from './outbox.ts';
+import { beginsLikeEvents, isEventStream } from './record-bytes.ts';
+import type { RelaySettings, RelayStart, UpstreamTap } from './relay-settings.ts';
+
+/** How long upstream may go on after its last word, so that its connection can be used again and its usage read. */
+const LINGER_MS = 2_000;
+const PREAMBLE_BYTES_MAX = 16 * 1024;
+
+export class StreamRelay implements ExchangeListener, OutboxListener, Deadline {
+  readonly started: Promise<RelayStart>;
+  dueMs: number;
+  slot = UNWATCHED;
+  readonly #settings: RelaySettings;
+  readonly #observer: StreamObserver;
+  readonly #decoder;
+  readonly #outbox: Outbox;
+  #resolve!: (start: RelayStart) => void;
+  #reject!: (failure: CallFailure) => void;
+  #tap: UpstreamTap | null = null;
+  #collector: AnswerCollector | null = null;
+  /** The head names no event stream; the first byte of the body will tell whether it is one all the same. */
+  #mayBeStream = false;
+  /** `waiting` for upstream, `open` to the client, `failing`: an error was passed on, `ended`: being settled, or settled. */
+  #phase: 'waiting' | 'open' | 'failing' | 'ended' = 'waiting';
+  #failure: CallFailure | null = null;
+  #anyRecord = false;
+  #answered = false;
+  #preamble = Buffer.alloc(0);
+  readonly #bytes: ClientBytes;
+  #upstreamDone = false;
+  #paused = false;
+  #lastSpanBytes = 0;
+
+  constructor(settings: RelaySettings) {
+    const { limits, observer } = settings;
+    this.#settings = settings;
+    this.#outbox = settings.openOutbox(this);
+    this.#observer = observer;
+    this.#bytes = observer.rewrites ? rewrittenBytes : bytesAsTheyCame();
+    this.#decoder = startSkimmingDecoder(limits.sseRecordBytesMax, (bytes, start) => observer.skim(bytes, start));
+    this.started = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.dueMs = performance.now() + limits.commitAfterMs;
+    watchDeadline(this);
+  }
+
+  /** Names the upstream side; it has been started with this relay as its listener. */
+  connect(tap: UpstreamTap): void {
+    if (this.#upstreamDone) return;
+    this.#tap = tap;
+    if (this.#phase === 'ended') tap.abort();
+  }
+
+  body(): ReadableStream {
+    const source = {
+      type: 'direct' as const,
+      pull: (controller: DirectController) => this.#outbox.attach(controller),
+      cancel: () => this.leave(),
+    };
+    return new ReadableStream(source as unknown as Bun.DirectUnderlyingSource);
+  }
+
+  /** The client left: upstream is told at once, what was used is settled. */
+  leave(): void {
+    if (this.#phase === 'ended') this.#outbox.kill();
+    else this.#giveUp('client_left', 499);
+  }
+
+  /** The gateway itself must end the stream (shutdown, or nobody pays for more): told in-band, in place of what is held back. */
+  interrupt(failure: CallFailure): void {
+    if (this.#phase !== 'open' && this.#phase !== 'waiting') return;
+    this.#outbox.dropHeld();
+    this.#fail(failure);
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#settings.onFirstByte();
+    this.#mayBeStream = head.status === 200 && outcome.headerOf(head, 'content-encoding') === null;
+    if (this.#mayBeStream && isEventStream(outcome.headerOf(head, 'content-type') ?? '')) return;
+    this.#collector = new AnswerCollector(this.#settings.limits, () => this.#tap?.abort());
+    this.#collector.onHead(head);
+    this.#collector.done.then(
+      (answer) => this.#endCollected(answer),
+      (failure: CallFailure) => this.#fail(failure),
+    );
+  }
+
+  onBody(span: Uint8Array): void {
+    if (this.#mayBeStream) this.#begin(span);
+    if (this.#collector !== null) {
+      this.#collector.onBody(span);
+      return;
+    }
+    this.#lastSpanBytes = span.length;
+    this.#decoder.feed(span, this.#take);
+    if (this.#phase === 'open' || this.#phase === 'failing') this.#flush();
+  }
+
+  /** The first bytes of what may be a stream. */
+  #begin(span: Uint8Array): void {
+    this.#mayBeStream = false;
+    if (beginsLikeEvents(span)) this.#collector = null;
+    if (this.#collector !== null) return;
+    this.#answered = true;
+    if (this.#phase === 'open') this.#settings.onStarted();
+  }
+
+  onEnd(): void {
+    this.#upstreamEnds();
+    if (this.#collector !== null) {
+      this.#collector.onEnd();
+      return;
+    }
+    for (const output of this.#decoder.finish()) this.#takeTail(output);
+    if (this.#phase === 'failing') this.#end(null, this.#failure);
+    else if (this.#phase !== 'ended') this.#endWithoutTerminal();
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#upstreamEnds();
+    if (this.#collector !== null) this.#collector.onFailure(failure);
+    else if (this.#phase === 'failing') this.#end(null, this.#failure);
+    else this.#fail(outcome.failureOfTransport(failure));
+  }
+
+  /** Pauses before the limit is passed, not after: what upstream's socket has read cannot be put back. */
+  onBacklog(bytes: number): void {
+    if (this.#paused || bytes + this.#lastSpanBytes <= this.#settings.limits.slowReaderBytesMax) return;
+    this.#paused = true;
+    this.#tap?.pause();
+  }
+
+  onCaughtUp(): void {
+    this.#rest();
+    this.#tidy();
+    if (!this.#paused || this.#outbox.full) return;
+    this.#paused = false;
+    this.#tap?.resume();
+  }
+
+  onDue(nowMs: number): void {
+    if (this.#phase === 'waiting') {
+      this.#commit();
+      this.#outbox.put(this.#settings.protocol.keepAlive);
+      this.#flush();
+    } else if (this.#phase === 'ended') {
+      this.#endLinger(nowMs);
+    } else if (this.#outbox.full) {
+      if (this.#isStuck(nowMs)) this.#giveUp('reader_too_slow', 200);
+      else this.#rest();
+    } else if (this.#phase === 'open') {
+      this.#outbox.put(this.#settings.protocol.keepAlive);
+      this.#flush();
+    } else {
+      this.#tap?.abort();
+      this.#end(null, this.#failure);
+    }
+  }
+
+  readonly #take = (output: SseOutput | SseSkimmed): void => {
+    if (this.#phase === 'ended') return;
+    if (output.kind === 'problem') {
+      this.#tap?.abort();
+      this.#fail(
+        new CallFailure('upstream_nonsense', 'an event of the model provider is too large', { cause: output.message }),
+      );
+      return;
+    }
+    if (output.kind === 'skimmed') {
+      if (this.#phase !== 'failing') this.#act(output, this.#observer.rewrites ? 'replace' : 'pass');
+      return;
+    }
+    if (output.kind !== 'event') {
+      this.#takeSilent(output);
+      return;
+    }
+    const verdict = this.#observer.observe(output);
+    if (this.#phase !== 'failing') this.#act(output, verdict);
+  };
+
+  /** What carries no event waits for the first one, so that an error may still be a status; but not without bound. */
+  #takeSilent(record: SseRecord): void {
+    if (this.#phase === 'open') this.#outbox.put(this.#bytes.silent(record));
+    if (this.#phase !== 'waiting' || this.#observer.rewrites) return;
+    this.#preamble = Buffer.concat([this.#preamble, rawBytes(record)]);
+    if (this.#preamble.length > PREAMBLE_BYTES_MAX) this.#commit();
+  }
+
+  #act(record: SseRecord | SseSkimmed, verdict: RecordVerdict): void {
+    if (verdict === 'pass') this.#pass(record);
+    else if (verdict === 'replace') this.#forwardReplacement();
+    else if (record.kind !== 'skimmed') this.#actOnRecord(record, verdict);
+  }
+
+  #actOnRecord(record: SseRecord, verdict: Exclude<RecordVerdict, 'pass' | 'replace'>): void {
+    switch (verdict) {
+      case 'silent':
+        this.#takeSilent(record);
+        return;
+      case 'withhold':
+        this.#outbox.put(this.#bytes.withheld(record));
+        return;
+      case 'terminal':
+        this.#commit();
+        this.#end(this.#bytes.last(record, this.#observer.replacement), null);
+        return;
+      case 'error':
+        this.#takeError(record);
+        return;
+      case 'nonsense':
+        this.#tap?.abort();
+        this.#fail(new CallFailure('upstream_nonsense', 'the model provider sent an event that is not JSON'));
+    }
+  }
+
+  /** A tail that no blank line ended counts where it is whole, as clients read it too; else it was cut. */
+  #takeTail(output: SseOutput): void {
+    if (output.kind === 'problem' || this.#phase === 'ended' || this.#phase === 'failing') return;
+    const verdict = output.kind === 'event' ? this.#observer.observe(output) : 'pass';
+    if (verdict === 'nonsense') return;
+    if (output.kind === 'event') this.#act(output, verdict);
+    else this.#takeSilent(output);
+    if (verdict !== 'terminal' && output.kind !== 'blank') this.#outbox.put(this.#bytes.missingBlank);
+  }
+
+  /** Before the first byte an error is a status; after it, upstream's own record goes out last, save trouble of our account. */
+  #takeError(record: SseRecord): void {
+    const { type, message, status } = this.#observer.failure ?? { type: 'error', message: '', status: null };
+    const words = this.#settings.scrub(Buffer.from(message)).toString('utf8');
+    const failure = outcome.failureOfErrorWords(type, status, words);
+    if (!this.#anyRecord || this.#observer.rewrites || outcome.isOperatorsFault(failure)) {
+      this.#fail(failure);
+      return;
+    }
+    this.#failure = failure;
+    this.#settings.onFailure(failure);
+    this.#outbox.put(this.#settings.scrub(this.#bytes.last(record, null)));
+    this.#phase = 'failing';
+    this.dueMs = performance.now() + LINGER_MS;
+  }
+
+  #pass(record: SseRecord | SseSkimmed): void {
+    this.#anyRecord = true;
+    this.#commit();
+    this.#outbox.putSpan(record.bytes, this.#bytes.startOf(record), record.end);
+  }
+
+  #forwardReplacement(): void {
+    const { replacement } = this.#observer;
+    if (replacement === null) return;
+    this.#anyRecord = true;
+    this.#commit();
+    this.#outbox.put(this.#bytes.replaced(replacement));
+  }
+
+  #flush(): void {
+    this.#outbox.flush();
+    this.#rest();
+  }
+
+  /** Sets the next deadline after bytes went out, or were stuck. */
+  #rest(): void {
+    if (this.#phase !== 'open') return;
+    const { keepAliveMs, slowReaderTimeoutMs } = this.#settings.limits;
+    this.dueMs = this.#outbox.full ? this.#outbox.stuckSinceMs + slowReaderTimeoutMs : performance.now() + keepAliveMs;
+  }
+
+  /** The client has taken nothing for the whole of its time: what upstream sends meanwhile gives it no new time. */
+  #isStuck(nowMs: number): boolean {
+    return this.#outbox.full && nowMs >= this.#outbox.stuckSinceMs + this.#settings.limits.slowReaderTimeoutMs;
+  }
+
+  /** From here on the status is 200. */
+  #commit(): void {
+    if (this.#phase !== 'waiting') return;
+    this.#phase = 'open';
+    this.dueMs = performance.now() + this.#settings.limits.keepAliveMs;
+    this.#outbox.put(this.#preamble);
+    if (this.#answered) this.#settings.onStarted();
+    this.#resolve({ kind: 'stream' });
+  }
+
+  #endWithoutTerminal(): void {
+    const missingEnd = this.#observer.endOfBytes();
+    if (missingEnd !== null) {
+      this.#commit();
+      this.#end(missingEnd, null);
+    } else {
+      this.#fail(outcome.failureOfEarlyEnd());
+    }
+  }
+
+  #endCollected(answer: CollectedAnswer): void {
+    if (this.#phase === 'waiting') {
+      this.#phase = 'ended';
+      unwatchDeadline(this);
+      this.#resolve({ kind: 'collected', answer });
+    } else if (this.#phase !== 'ended') {
+      this.#fail(this.#settings.failureOfLate(answer));
+    }
+  }
+
+  #fail(failure: CallFailure): void {
+    if (this.#phase === 'ended') return;
+    this.#tap?.abort();
+    if (this.#phase === 'waiting') {
+      this.#phase = 'ended';
+      unwatchDeadline(this);
+      this.#reject(failure);
+      return;
+    }
+    this.#settings.onFailure(failure);
+    this.#end(this.#settings.protocol.renderStreamError(failure, this.#settings.requestId), failure);
+  }
+
+  /** The last bytes leave only after the record is durable; if it cannot be kept, the client is told so instead. */
+  #end(lastBytes: Uint8Array | null, failure: CallFailure | null): void {
+    this.#phase = 'ended';
+    this.dueMs = performance.now() + LINGER_MS;
+    const facts = this.#observer.facts();
+    this.#settings.settle({ status: 200, failure: failure?.kind ?? null, facts }, lastBytes).then(
+      () => this.#close(lastBytes),
+      (cause: unknown) => {
+        const away = new CallFailure('store_away', 'the call could not be recorded; try again', { cause });
+        this.#settings.onFailure(away);
+        this.#close(this.#settings.protocol.renderStreamError(away, this.#settings.requestId));
+      },
+    );
+    this.#outbox.flush();
+  }
+
+  #close(lastBytes: Uint8Array | null): void {
+    if (lastBytes !== null) this.#outbox.put(lastBytes);
+    this.#outbox.close();
+    this.#settings.onClosed();
+    this.#tidy();
+  }
+
+  /** After the end: first upstream has had its time to end as well, then the client its time to take the rest. */
+  #endLinger(nowMs: number): void {
+    if (this.#upstreamDone) {
+      if (this.#outbox.full && !this.#isStuck(nowMs)) {
+        this.dueMs = this.#outbox.stuckSinceMs + this.#settings.limits.slowReaderTimeoutMs;
+        return;
+      }
+      this.#outbox.kill();
+      unwatchDeadline(this);
+      return;
+    }
+    this.#tap?.abort();
+    this.#upstreamEnds();
+    this.dueMs = nowMs + this.#settings.limits.slowReaderTimeoutMs;
+  }
+
+  /** Nothing is left to wait for. */
+  #tidy(): void {
+    if (this.#phase === 'ended' && this.#upstreamDone && this.#outbox.closed) unwatchDeadline(this);
+  }
+
+  #giveUp(kind: 'client_left' | 'reader_too_slow', status: number): void {
+    const waiting = this.#phase === 'waiting';
+    this.#phase = 'ended';
+    this.#tap?.abort();
+    unwatchDeadline(this);
+    this.#outbox.kill();
+    if (waiting) {
+      this.#reject(new CallFailure(kind, 'the client left before its answer began'));
+      return;
+    }
+    const outcome = { status, failure: kind, facts: this.#observer.facts() };
+    this.#settings.settle(outcome, null).then(undefined, (cause: unknown) => {
+      this.#settings.onFailure(new CallFailure('store_away', 'the call could not be recorded', { cause }));
+    });
+    this.#settings.onClosed();
+  }
+
+  #upstreamEnds(): void {
+    this.#upstreamDone = true;
+    this.#tap = null;
+    if (this.#phase === 'ended') this.dueMs = performance.now() + this.#settings.limits.slowReaderTimeoutMs;
+    this.#tidy();
+  }
+}

@@ -1,0 +1,79 @@
+/** Owns the money of one call for tests: over limits in memory and a noted ledger, at a nano-dollar for a token. */
+import { type Admission, admitCall } from '../../admission/admission.ts';
+import { createMoneySeeds } from '../../admission/money-seeds.ts';
+import { parseConfigPrice } from '../../billing/config-price.ts';
+import { chooseHold, type HoldWish } from '../../billing/reserve.ts';
+import { bind, claim, START_MS, totalOf } from '../../store/contracts/sample-claims.ts';
+import { createMemoryLimits, type MemoryLimits } from '../../store/memory/limits.ts';
+import type { BindingCaps, BudgetState, LimitStore } from '../../store/ports/limits.ts';
+import { CallMoney } from '../money/call-money.ts';
+import { draftRecord } from '../money/settle.ts';
+import { createNotedLedger, type NotedLedger } from './noted-ledger.ts';
+import { routedCall } from './routed-call.ts';
+
+/** A nano-dollar for each token, in and out. */
+export const NANO_PER_TOKEN = parseConfigPrice({ input: '0.001', output: '0.001' });
+
+export interface HeldMoney {
+  readonly money: CallMoney;
+  readonly admission: Admission;
+  readonly ledger: NotedLedger;
+  /** What the call's budget has now. */
+  budget(): BudgetState | null;
+}
+
+export interface HeldPlan {
+  /** Nano-USD of the budget. */
+  readonly cap: bigint;
+  readonly stream?: boolean;
+  readonly inputTokens?: number;
+  readonly outputTokensMax?: number | null;
+  /** Null: the model has no price. */
+  readonly price?: typeof NANO_PER_TOKEN | null;
+  /** Whether the limits answer with promises, as a server's would. */
+  readonly far?: boolean;
+  /** Left out: the hold is on the disk. */
+  readonly durable?: Promise<void>;
+}
+
+/** The call `req_1`, held. */
+export async function holdMoney(plan: HeldPlan): Promise<HeldMoney> {
+  const { cap, stream = true, inputTokens = 0, outputTokensMax = null, price = NANO_PER_TOKEN, far = false } = plan;
+  const store: MemoryLimits = createMemoryLimits({
+    leaseMs: Number.MAX_SAFE_INTEGER,
+    onBudgetReached: () => undefined,
+  });
+  const binding: BindingCaps = bind(totalOf(cap));
+  store.seedBudget(binding, 0n);
+  const wish: HoldWish | null =
+    price === null ? null : { mode: 'adaptive', stream, inputTokens, outputTokensMax, price };
+  const slice = wish === null ? { amount: 0n, outputTokens: 0, extendAtTokens: null } : chooseHold(wish);
+  const limits: LimitStore = far ? answeringLater(store) : store;
+  const seeds = createMoneySeeds(limits, { readSettled: async () => 0n, readAvailable: async () => 0n });
+  const asked = claim('req_1', [binding], { amount: slice.amount });
+  const admitted = await admitCall({ store: limits, seeds }, asked, START_MS);
+  if (admitted.kind === 'refused') throw new Error(`the cap ${cap} does not cover the hold ${slice.amount}`);
+  const { admission } = admitted;
+  const ledger = createNotedLedger();
+  const draft = draftRecord(routedCall({ price }).call, price?.version ?? null);
+  const durable = plan.durable ?? Promise.resolve();
+  const money = new CallMoney({ admission, ledger, price, wish, slice, draft, durable, brokenAnswers: 'bill' });
+  return { money, admission, ledger, budget: () => readNow(store, binding) };
+}
+
+function readNow(store: MemoryLimits, binding: BindingCaps): BudgetState | null {
+  const state = store.readBudget(binding);
+  if (state instanceof Promise) throw new Error('limits in memory answer at once');
+  return state;
+}
+
+function answeringLater(store: LimitStore): LimitStore {
+  return {
+    ...store,
+    beginSeed: async (binding) => store.beginSeed(binding),
+    acquire: async (asked, nowMs) => store.acquire(asked, nowMs),
+    extend: async (callId, amount, nowMs) => store.extend(callId, amount, nowMs),
+    extendUpTo: async (callId, amount, nowMs) => store.extendUpTo(callId, amount, nowMs),
+    release: async (callId, charged, tokens, nowMs) => store.release(callId, charged, tokens, nowMs),
+  };
+}

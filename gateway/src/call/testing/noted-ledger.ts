@@ -1,0 +1,50 @@
+/** Owns a ledger for tests that notes what it is asked to keep, in order, and fails where it is told to. Keeps no balance. */
+import type { Ledger } from '../../store/ports/ledger.ts';
+import type { CallRecord } from '../../store/ports/records.ts';
+
+export interface NotedLedger extends Ledger {
+  /** What was kept: `hold req_1 40`, `extend req_1 #1 5`, `settle req_1 posted 9 released 36 absorbed 0` … */
+  readonly kept: string[];
+  readonly records: CallRecord[];
+  /** Operations that are rejected from now on. */
+  readonly failing: Set<'hold' | 'extend' | 'checkpoint' | 'settle'>;
+}
+
+/** An empty one, which keeps everything. */
+export function createNotedLedger(): NotedLedger {
+  const kept: string[] = [];
+  const records: CallRecord[] = [];
+  const failing: NotedLedger['failing'] = new Set();
+  const keep = async (operation: 'hold' | 'extend' | 'checkpoint' | 'settle', what: string): Promise<void> => {
+    if (failing.has(operation)) throw new Error(`no ${operation} is kept`);
+    kept.push(`${operation} ${what}`);
+  };
+  const unasked = (): never => {
+    throw new Error('no call asks for this');
+  };
+  return {
+    kept,
+    records,
+    failing,
+    hold: ({ draft, amount }) => keep('hold', `${draft.request_id} ${amount}`),
+    extend: (call_id, nth, amount) => keep('extend', `${call_id} #${nth} ${amount}`),
+    checkpoint: ({ call_id, usage, cost }) => keep('checkpoint', `${call_id} output ${usage.output} cost ${cost}`),
+    async settle({ record, posted, released, absorbed }) {
+      await keep('settle', `${record.request_id} posted ${posted} released ${released} absorbed ${absorbed}`);
+      records.push(record);
+    },
+    async settleUnheld({ record, posted, released, absorbed }) {
+      kept.push(`settle ${record.request_id} unheld posted ${posted} released ${released} absorbed ${absorbed}`);
+      records.push(record);
+    },
+    append: unasked,
+    async abandon(call_id) {
+      kept.push(`abandon ${call_id}`);
+    },
+    topup: unasked,
+    correct: unasked,
+    readMovement: unasked,
+    readBalances: async () => [],
+    writable: () => true,
+  };
+}

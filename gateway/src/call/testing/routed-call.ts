@@ -1,0 +1,149 @@
+/** Owns a call for tests, as the line knows it once it has a route. Nothing of it was sent. */
+
+import { parseConfigPrice } from '../../billing/config-price.ts';
+import type { Price } from '../../billing/price.ts';
+import { bookOf } from '../../billing/price-book.ts';
+import type { Defaults } from '../../config/config.ts';
+import { buildUpstreamProvider } from '../../config/resolve-providers.ts';
+import { resolveDefaults } from '../../config/resolve-server.ts';
+import { newKeyUse } from '../../identity/key-use.ts';
+import { compileModelPatterns } from '../../identity/model-patterns.ts';
+import type { Principal } from '../../identity/principal.ts';
+import { chatCompletions } from '../../protocols/chat/index.ts';
+import type { RequestFacts } from '../../protocols/request/request-facts.ts';
+import { buildUpstream, type Upstream } from '../../providers/upstream.ts';
+import type { Route } from '../../routing/route.ts';
+import { traitsOf } from '../../routing/upstream-traits.ts';
+import type { HoldMode } from '../../store/ports/records.ts';
+import type { JsonOutline } from '../../wire/json-node.ts';
+import { startJsonScan } from '../../wire/json-scan.ts';
+import { openCall } from '../call.ts';
+import type { Gate } from '../deps.ts';
+import type { MoneyDesk } from '../money/billing-deps.ts';
+import type { RoutedCall } from '../plan/plan-call.ts';
+
+export interface CallPlan {
+  readonly facts?: Partial<RequestFacts>;
+  readonly headers?: Record<string, string>;
+  readonly mode?: 'postpaid' | 'prepaid';
+  readonly markUpPpm?: number;
+  /** Null: nobody knows it. Left out: a nano-dollar for each token. */
+  readonly price?: Price | null;
+  /** Of the model; null: nobody knows. */
+  readonly outputTokensMax?: number | null;
+  /** The name of a provider that is nobody's preset; left out: the demo answers. */
+  readonly host?: string;
+  readonly desk?: MoneyDesk;
+  /** The body; left out: the model alone. */
+  readonly body?: string;
+  /** What the key or its account says of holds; left out: neither says anything. */
+  readonly holds?: HoldMode;
+  readonly hiddenReasoning?: Route['hiddenReasoning'];
+  readonly defaults?: Partial<Defaults>;
+  /** Takes what is logged of models without a price. */
+  readonly onUnpriced?: (model: string) => void;
+}
+
+/** A call of key_1 for the model `m`, in the chat format. Of the gate there is what money needs. */
+export function routedCall(plan: CallPlan): RoutedCall {
+  const outline = outlineOf(plan.body ?? '{"model":"m"}');
+  const call = openCall('chat', new Headers(plan.headers));
+  call.principal = principalOf(plan);
+  call.facts = {
+    model: 'm',
+    modelNode: outline.root,
+    stream: false,
+    wantsUsage: false,
+    endUser: null,
+    inputBytes: 400,
+    mediaParts: 0,
+    outputTokensMax: 1_000,
+    outputLimitMember: null,
+    otherLimit: null,
+    mayChangeLimit: false,
+    answers: 1,
+    apart: undefined,
+    ...plan.facts,
+  };
+  const route = routeOf(plan);
+  call.route = route;
+  const gate: MoneyGate | null = plan.desk === undefined ? null : gateOf(plan, plan.desk);
+  return { call, gate: gate as Gate, protocol: chatCompletions, route, outline };
+}
+
+/** As much of a gate as money needs. */
+interface MoneyGate extends Pick<Gate, 'desk'> {
+  readonly settings: { readonly config: { readonly defaults: Defaults } };
+  readonly log: Pick<Gate['log'], 'unpriced'>;
+}
+
+function gateOf({ defaults, onUnpriced }: CallPlan, desk: MoneyDesk): MoneyGate {
+  return {
+    desk,
+    settings: { config: { defaults: { ...resolveDefaults(undefined), ...defaults } } },
+    log: { unpriced: (_, model) => onUnpriced?.(model) },
+  };
+}
+
+function principalOf({ mode = 'postpaid', markUpPpm = 0, holds }: CallPlan): Principal {
+  const all = compileModelPatterns(null);
+  return {
+    keyId: 'key_1',
+    keyName: 'first',
+    accountId: 'default',
+    account: { id: 'default', name: 'Default', mode, markUpPpm, timeZone: 'UTC', holds: null, createdAtMs: 0 },
+    workspaceId: 'default',
+    scopes: ['inference'],
+    strict: false,
+    holds: holds ?? null,
+    ranges: null,
+    use: newKeyUse(),
+    keyModels: null,
+    workspaceModels: null,
+    keyAllows: all,
+    workspaceAllows: all,
+    bodies: null,
+  };
+}
+
+function routeOf({ price, outputTokensMax = null, hiddenReasoning = 'never', host }: CallPlan): Route {
+  const protocols = ['chat', 'messages'] as const;
+  const target = {
+    provider: { kind: 'demo', name: 'lab', protocols },
+    model: 'm-upstream',
+    timeouts: null,
+    catalog: null,
+  } as const;
+  return {
+    model: 'm',
+    names: ['m', 'alias'],
+    protocols,
+    upstream: host === undefined ? { kind: 'demo', provider: 'lab', model: 'm-upstream', protocols } : hostOf(host),
+    traits: { ...traitsOf(target, null), outputTokensMax },
+    hiddenReasoning,
+    catalog: null,
+    prices: bookOf(price === undefined ? parseConfigPrice({ input: '0.001', output: '0.001' }) : price),
+  };
+}
+
+function hostOf(name: string): Upstream {
+  const address = { url: 'http://127.0.0.1:9/v1', origin: 'http://127.0.0.1:9' };
+  const timeouts = { connectMs: 1, firstByteMs: 1, firstBytePlainMs: 1, idleMs: 1, totalMs: 1 };
+  const provider = buildUpstreamProvider({
+    name,
+    kind: 'openai-compatible',
+    preset: null,
+    address,
+    secret: null,
+    timeouts,
+  });
+  return buildUpstream({ provider, model: 'm-upstream', timeouts: null });
+}
+
+function outlineOf(text: string): JsonOutline {
+  const outline = startJsonScan(Buffer.from(text), { depthMax: 2, keysPerObjectMax: 9, outlineDepth: 1 }).step(
+    text.length,
+  );
+  if (outline === 'more' || !outline.ok) throw new Error('the body must be JSON');
+  return outline;
+}

@@ -1,0 +1,122 @@
+/** Owns the flags that set caps, for every command that has them: their words, and what they become as arguments. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { formatNanoUsd } from '../billing/money.ts';
+import { type LayeredCaps, NO_LAYERED_CAPS } from '../control/persist-and-apply.ts';
+import { layerOf, type SubjectKind } from '../store/ports/limits.ts';
+import type { PolicyReader } from '../store/ports/policy.ts';
+import { LIFTED, type Lifted, orNull, parseCount } from './argument-parsers.ts';
+
+/** The flags as they were parsed; `none` lifts a cap. */
+export interface CapFlags {
+  readonly rpm?: number | Lifted;
+  readonly tpm?: number | Lifted;
+  readonly concurrency?: number | Lifted;
+  readonly budgetUsd?: string | Lifted;
+  readonly budgetWindow?: string;
+}
+
+const COUNT_MAX = 999_999_999;
+
+/** Adds the flags to a command. `of`: whom the caps bind, as the help says it. */
+export function addCapFlags(command: Command, of: string): Command {
+  return command
+    .option('--rpm <count>', `requests per minute ${of}, or none`, parseCap)
+    .option('--tpm <count>', `tokens per minute ${of}, or none`, parseCap)
+    .option('--concurrency <count>', `calls at once ${of}, or none`, parseCap)
+    .option('--budget-usd <amount>', `what calls ${of} may cost in its window, in USD, or none`, parseAmount)
+    .option('--budget-window <window>', 'of the budget: day, week, month or total (default: total)');
+}
+
+/** The flags in the words of a command's arguments; what was not given stays out. */
+export function capArguments(flags: CapFlags): object {
+  return {
+    rpm: orNull(flags.rpm),
+    tpm: orNull(flags.tpm),
+    concurrency: orNull(flags.concurrency),
+    budget_usd: orNull(flags.budgetUsd),
+    budget_window: flags.budgetWindow,
+  };
+}
+
+function parseCap(text: string): number | Lifted {
+  if (text === 'none') return LIFTED;
+  try {
+    return parseCount(COUNT_MAX)(text);
+  } catch (fault) {
+    if (!(fault instanceof InvalidArgumentError)) throw fault;
+    throw new InvalidArgumentError(`${fault.message.replace(/\.$/, '')}, or none.`);
+  }
+}
+
+/** The amount stays text until the command reads it exactly. */
+function parseAmount(text: string): string | Lifted {
+  return text === 'none' ? LIFTED : text;
+}
+
+/** The members of a view that tell its caps. */
+export const capsView = {
+  rpm: z.number().nullable(),
+  tpm: z.number().nullable(),
+  concurrency: z.number().nullable(),
+  budget_nano_usd: z.string().nullable(),
+  budget_window: z.string().nullable(),
+};
+const caps = z.object(capsView);
+
+/** As `capsView`, of a view that tells both layers. */
+export const layeredCapsView = {
+  ...capsView,
+  own_rpm: z.number().nullable(),
+  own_tpm: z.number().nullable(),
+  own_concurrency: z.number().nullable(),
+  own_budget_nano_usd: z.string().nullable(),
+  own_budget_window: z.string().nullable(),
+};
+const layeredCaps = z.object(layeredCapsView);
+
+/** The operator's caps in words, and the account's own where it has some. */
+export function renderLayeredCaps(view: z.infer<typeof layeredCaps>): string {
+  const own = renderCaps({
+    rpm: view.own_rpm,
+    tpm: view.own_tpm,
+    concurrency: view.own_concurrency,
+    budget_nano_usd: view.own_budget_nano_usd,
+    budget_window: view.own_budget_window,
+  });
+  const operator = renderCaps(view);
+  if (own === 'none') return operator;
+  return operator === 'none' ? `${own} (set by the account)` : `${operator}; ${own} (set by the account)`;
+}
+
+/** All caps in a few words, such as `60 rpm, 10 USD a day`; `none` where there are none. */
+export function renderCaps({ rpm, tpm, concurrency, budget_nano_usd, budget_window }: z.infer<typeof caps>): string {
+  const words = [
+    rpm === null ? null : `${rpm} rpm`,
+    tpm === null ? null : `${tpm} tpm`,
+    concurrency === null ? null : `${concurrency} at once`,
+    budget_nano_usd === null
+      ? null
+      : `${renderUsd(budget_nano_usd)} USD ${budget_window === 'total' ? 'in total' : `a ${budget_window}`}`,
+  ].filter((word) => word !== null);
+  return words.length === 0 ? 'none' : words.join(', ');
+}
+
+/** A decimal text of nano-USD as USD, exact. */
+export function renderUsd(nanoUsd: string): string {
+  return formatNanoUsd(BigInt(nanoUsd));
+}
+
+/** Answers the caps of a subject of the kind by its id, in both layers. */
+export async function readCapsOf(
+  reading: Pick<PolicyReader, 'readLimitRules'>,
+  kind: SubjectKind,
+): Promise<(id: string) => LayeredCaps> {
+  const rules = (await reading.readLimitRules()).filter(({ subject }) => subject.kind === kind);
+  const capsById = new Map<string, LayeredCaps>();
+  for (const { subject, caps } of rules) {
+    const known = capsById.get(subject.id) ?? NO_LAYERED_CAPS;
+    capsById.set(subject.id, { ...known, [layerOf(subject)]: caps });
+  }
+  return (id) => capsById.get(id) ?? NO_LAYERED_CAPS;
+}

@@ -1,0 +1,139 @@
+/** Owns the commands `tollgate accounts …`: their flags, and what they print. What they do is in control/. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Json } from '../../control/command.ts';
+import { viewAccount } from '../../control/views.ts';
+import { administer, withReading } from '../administer.ts';
+import { type Lifted, orNull, parseInherited } from '../argument-parsers.ts';
+import {
+  addCapFlags,
+  type CapFlags,
+  capArguments,
+  layeredCapsView,
+  readCapsOf,
+  renderLayeredCaps,
+  renderUsd,
+} from '../caps.ts';
+import { type CliEnvironment, renderJsonLine, renderTable } from '../environment.ts';
+import { type AskedMovement, MOVEMENT_ID_HELP, moveMoney, printMovement } from './money.ts';
+
+interface Flags extends CapFlags {
+  readonly name?: string;
+  readonly mode?: string;
+  readonly markUp?: string;
+  readonly timeZone?: string;
+  readonly holds?: string | Lifted;
+  readonly json?: true;
+}
+
+const accountView = z.object({
+  id: z.string(),
+  name: z.string(),
+  mode: z.string(),
+  balance_nano_usd: z.string(),
+  held_nano_usd: z.string(),
+  charged_nano_usd: z.string(),
+  mark_up_percent: z.string(),
+  time_zone: z.string(),
+  holds: z.string().nullable(),
+  ...layeredCapsView,
+});
+
+const HOLDS_HELP =
+  'strict: each call of its keys holds its worst case; adaptive: a stream holds slice by slice; inherit: as the configuration has it';
+
+/** Adds `accounts` and its commands to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  const accounts = program.command('accounts').description('make and change accounts, which pay for calls');
+
+  accounts
+    .command('list')
+    .description('show all accounts with their money')
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: Flags) => print(environment, await listAccounts(environment), flags));
+
+  for (const [verb, description] of [
+    ['create', 'make an account'],
+    ['set', 'change an account; what is not named stays, and it binds all of its keys at once'],
+  ] as const) {
+    const command = accounts
+      .command(verb)
+      .description(description)
+      .argument('<id>', verb === 'create' ? 'its id: a-z, 0-9, - and _' : 'the id of the account')
+      .option('--name <name>', 'what people call it (default: its id)')
+      .option('--mode <mode>', 'postpaid: spend is recorded; prepaid: calls are paid from the balance')
+      .option('--mark-up <percent>', 'what is charged above the price, such as 12.5; -10: a discount')
+      .option('--time-zone <name>', 'where the days of its budgets begin, such as Europe/Berlin')
+      .option('--holds <mode>', HOLDS_HELP, parseInherited);
+    addCapFlags(command, 'of all of its keys')
+      .option('--json', 'print JSON')
+      .action(async (id: string, flags: Flags, self: Command) => {
+        const { json: _, ...changes } = flags;
+        if (verb === 'set' && Object.keys(changes).length === 0) {
+          self.error('error: nothing to change; expected --name, --mode, --mark-up, --time-zone, --holds or a limit');
+        }
+        const given = {
+          id,
+          name: flags.name,
+          mode: flags.mode,
+          mark_up_percent: flags.markUp,
+          time_zone: flags.timeZone,
+          holds: orNull(flags.holds),
+          ...capArguments(flags),
+        };
+        print(environment, [await administer(environment, `accounts.${verb}`, given)], flags);
+      });
+  }
+
+  accounts
+    .command('correct')
+    .description("put an account's balance right by an entry of its own in the ledger")
+    .argument('<id>', 'the id of the account')
+    .requiredOption('--usd <amount>', 'how much goes back to the account; with a minus sign: is taken from it')
+    .requiredOption('--note <text>', 'why')
+    .option('--id <id>', MOVEMENT_ID_HELP)
+    .option('--json', 'print JSON')
+    .action(async (account: string, { json, ...asked }: Omit<AskedMovement, 'account'> & { readonly json?: true }) => {
+      printMovement(
+        environment,
+        await moveMoney(environment, 'accounts.correct', { account, ...asked }),
+        json === true,
+      );
+    });
+}
+
+function print(environment: CliEnvironment, views: readonly Json[], flags: Flags): void {
+  environment.stdout(flags.json ? views.map(renderJsonLine).join('') : renderAccounts(views));
+}
+
+function renderAccounts(views: readonly Json[]): string {
+  const rows = views
+    .map((view) => accountView.parse(view))
+    .map((account) => [
+      account.id,
+      account.name,
+      account.mode,
+      renderUsd(account.balance_nano_usd),
+      renderUsd(account.held_nano_usd),
+      renderUsd(account.charged_nano_usd),
+      `${account.mark_up_percent} %`,
+      account.time_zone,
+      account.holds ?? 'default',
+      renderLayeredCaps(account),
+    ]);
+  return renderTable(
+    ['ID', 'NAME', 'MODE', 'BALANCE USD', 'HELD', 'CHARGED', 'MARK-UP', 'TIME ZONE', 'HOLDS', 'LIMITS'],
+    rows,
+  );
+}
+
+/** The accounts as `--json` shows them. */
+function listAccounts(environment: CliEnvironment): Promise<readonly Json[]> {
+  return withReading(environment, async (reading) => {
+    const capsOf = await readCapsOf(reading, 'account');
+    const balances = new Map((await reading.readBalances()).map((balance) => [balance.account, balance]));
+    return (await reading.readAccounts()).map((account) =>
+      viewAccount(account, balances.get(account.id) ?? null, capsOf(account.id)),
+    );
+  });
+}

@@ -1,0 +1,76 @@
+/** Owns the command `tollgate backup`: where the copies go, what is left out, and that the ledger is proved before its copy gets its name. */
+import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { CONTENT_MIGRATIONS } from '../../store/sqlite/content/content-database.ts';
+import { contentPath } from '../../store/sqlite/content/content-store.ts';
+import { backupDatabase } from '../../store/sqlite/database/backup-database.ts';
+import { databasePath } from '../../store/sqlite/database/connection.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from '../environment.ts';
+
+import { prove, renderProblem } from './verify.ts';
+
+interface Copy {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** Adds `backup` to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  program
+    .command('backup')
+    .description('copy the database to a new file, consistent though a server writes to it, and prove the copy')
+    .argument('<file>', 'the new file; it must not be there yet')
+    .option('--with-content', 'copy what was said in calls too, where it is kept, to <file>.content')
+    .option('--json', 'print JSON')
+    .action((file: string, flags: { withContent?: true; json?: true }) => {
+      const { dataDir } = environment;
+      const made = makeBackup(dataDir, resolve(file), flags.withContent === true);
+      environment.stdout(flags.json ? renderJsonLine(made) : renderBackup(dataDir, made, flags.withContent === true));
+    });
+}
+
+/** All that was asked for, or nothing. */
+function makeBackup(dataDir: string, file: string, withContent: boolean) {
+  let found = { entries: 0, calls: 0 };
+  try {
+    const bytes = backupDatabase(databasePath(dataDir), file, (copy) => {
+      const { problem, entries, calls } = prove(copy);
+      if (problem !== null) throw new Error(`${renderProblem(problem)} No backup was made; see tollgate verify`);
+      found = { entries, calls };
+    });
+    return { file, bytes, ...found, content: withContent ? copyContent(contentPath(dataDir), file) : null };
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+}
+
+/** Null: nothing is kept. @throws what the copy throws, after the copy of the database is taken away again. */
+function copyContent(from: string, database: string): Copy | null {
+  if (!existsSync(from)) return null;
+  const file = `${database}.content`;
+  try {
+    return { file, bytes: backupDatabase(from, file, () => undefined, CONTENT_MIGRATIONS) };
+  } catch (fault) {
+    rmSync(database);
+    throw fault;
+  }
+}
+
+function renderBackup(
+  dataDir: string,
+  { file, bytes, entries, calls, content }: ReturnType<typeof makeBackup>,
+  withContent: boolean,
+): string {
+  const said = content === null ? renderNoContent(dataDir, withContent) : renderContent(content);
+  return `Copied ${bytes} bytes to ${file}; its ledger holds: ${entries} entries, ${calls} settled calls.\n${said}Keep ${dataDir}/master.key as well, in another place: without it no API key of the copy works${content === null ? '' : ', and nothing that was said can be read'}.\n`;
+}
+
+function renderContent({ file, bytes }: Copy): string {
+  return `Copied ${bytes} bytes of what was said in calls, encrypted, to ${file}.\n`;
+}
+
+function renderNoContent(dataDir: string, withContent: boolean): string {
+  if (!existsSync(contentPath(dataDir))) return withContent ? 'Of what was said in calls nothing is kept.\n' : '';
+  return `Left out: what was said in calls (${contentPath(dataDir)}). To copy it too: --with-content\n`;
+}

@@ -1,0 +1,122 @@
+/** Proves what `tollgate check` prints and how it ends. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { CliFailure } from '../environment.ts';
+import { register } from './check.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-check-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function runCheck(args: readonly string[], variables: { readonly [name: string]: string } = {}) {
+  let out = '';
+  let exitCode = 0;
+  const program = new Command().exitOverride();
+  const environment = {
+    dataDir: folder,
+    stdout: (text: string) => {
+      out += text;
+    },
+    stderr: () => {},
+    nowMs: () => 0,
+  };
+  register(program, environment, { environment: variables, cwd: folder });
+  try {
+    await program.parseAsync(['check', ...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CliFailure)) throw error;
+    exitCode = error.exitCode;
+  }
+  return { out, exitCode };
+}
+
+const GOOD = `
+providers:
+  lab: { kind: openai-compatible, base_url: http://127.0.0.1:9100/v1, api_key: \${LAB_KEY} }
+models:
+  small: { alias: [tiny], targets: [{ provider: lab, model: qwen3-32b }] }
+`;
+
+describe('tollgate check', () => {
+  test('says OK with a summary, and no credential', async () => {
+    writeFileSync(join(folder, 'good.yaml'), GOOD);
+    const { out, exitCode } = await runCheck(['good.yaml'], { LAB_KEY: 'canary-7391' });
+    expect(out).toBe(
+      `OK: ${join(folder, 'good.yaml')}\n1 provider: lab (openai-compatible)\n2 model names: small, tiny\n`,
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  test('says OK as one JSON object', async () => {
+    writeFileSync(join(folder, 'good.yaml'), GOOD);
+    const { out } = await runCheck(['good.yaml', '--json'], { LAB_KEY: 'canary-7391' });
+    expect(JSON.parse(out)).toEqual({
+      ok: true,
+      file: join(folder, 'good.yaml'),
+      providers_from: 'file',
+      providers: [
+        {
+          name: 'lab',
+          kind: 'openai-compatible',
+          protocols: ['chat'],
+          base_url: 'http://127.0.0.1:9100/v1',
+          credential: true,
+        },
+      ],
+      models: ['small', 'tiny'],
+      notes: [],
+    });
+  });
+
+  test('says each problem and exits 1', async () => {
+    writeFileSync(join(folder, 'bad.yaml'), 'server: { prot: 8080 }\nlimit: {}\n');
+    const { out, exitCode } = await runCheck(['bad.yaml']);
+    expect(out).toBe(
+      "bad.yaml:1:11: server.prot: found the unknown member 'prot', expected one of host, port, public_url, trusted_proxies, private_origins, console, public_status, oidc. Did you mean port?\n" +
+        "bad.yaml:2:1: limit: found the unknown member 'limit', expected one of server, limits, defaults, providers, models. Did you mean limits?\n" +
+        '2 problems.\n',
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  test('gives one JSON object per problem', async () => {
+    writeFileSync(join(folder, 'bad.yaml'), 'server: { port: x }\nlimit: {}\n');
+    const { out, exitCode } = await runCheck(['bad.yaml', '--json']);
+    const [first, second, ...others] = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(first).toMatchObject({
+      ok: false,
+      source: 'bad.yaml',
+      line: 1,
+      column: 17,
+      path: 'server.port',
+      found: "'x'",
+    });
+    expect(second).toMatchObject({ line: 2, path: 'limit' });
+    expect(others).toEqual([]);
+    expect(exitCode).toBe(1);
+  });
+
+  test('without a file checks the environment', async () => {
+    const { out, exitCode } = await runCheck([]);
+    expect(out).toBe(
+      'OK: no configuration file, which is fine\n1 provider: demo (demo)\n2 model names: demo, claude-demo\n',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  test('--schema prints a JSON Schema that refuses unknown members', async () => {
+    const { out } = await runCheck(['--schema']);
+    const schema = JSON.parse(out);
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(schema.additionalProperties).toBe(false);
+    expect(schema.properties.limits.properties.body_bytes_max.default).toBe('32MiB');
+  });
+});

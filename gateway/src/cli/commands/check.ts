@@ -1,0 +1,75 @@
+/** Owns `tollgate check`: saying whether a configuration holds, and printing its JSON Schema. Starts no server. */
+import type { Command } from 'commander';
+import { listModels } from '../../catalog/catalog.ts';
+import type { Config } from '../../config/config.ts';
+import { renderConfigProblem } from '../../config/file/config-problem.ts';
+import { renderConfigSchema } from '../../config/file/file-schema.ts';
+import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
+import { listServedModels } from '../../config/served-models.ts';
+import { type CliEnvironment, CliFailure } from '../environment.ts';
+
+/** Adds the command. `source` is where the file and the variables come from. */
+export function register(
+  program: Command,
+  environment: CliEnvironment,
+  source: Omit<ConfigSource, 'file'> = { environment: process.env, cwd: process.cwd() },
+): void {
+  program
+    .command('check')
+    .description('validate a configuration, or print its JSON Schema')
+    .argument('[file]', 'the file; else TOLLGATE_CONFIG, else tollgate.yaml where there is one')
+    .option('--schema', 'print the JSON Schema of the file')
+    .option('--json', 'print JSON: the summary, or one problem per line')
+    .action((file: string | undefined, flags: { schema?: true; json?: true }) => {
+      if (flags.schema) environment.stdout(`${JSON.stringify(renderConfigSchema(), null, 2)}\n`);
+      else checkFile({ ...source, file }, flags.json === true, environment);
+    });
+}
+
+function checkFile(source: ConfigSource, json: boolean, environment: CliEnvironment): void {
+  const { config, problems } = loadConfig(source);
+  if (config !== null) {
+    environment.stdout(json ? `${JSON.stringify(summarize(config))}\n` : renderSummary(config));
+    return;
+  }
+  for (const problem of problems) {
+    const message = renderConfigProblem(problem);
+    environment.stdout(json ? `${JSON.stringify({ ok: false, ...problem, message })}\n` : `${message}\n`);
+  }
+  if (!json) environment.stdout(`${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.\n`);
+  throw new CliFailure(1, '');
+}
+
+/** What stands in a configuration, without any credential. */
+function summarize(config: Config) {
+  const served = listServedModels(config, (provider) =>
+    listModels(provider).flatMap(({ id, aliases }) => [id, ...aliases]),
+  );
+  return {
+    ok: true,
+    file: config.file,
+    providers_from: config.providersFrom,
+    providers: [...config.providers.values()].map((provider) => ({
+      name: provider.name,
+      kind: provider.kind,
+      protocols: provider.protocols,
+      base_url: provider.kind === 'demo' ? null : provider.baseUrl,
+      credential: provider.kind !== 'demo' && provider.credential !== null,
+    })),
+    models: [...served.keys()],
+    notes: config.notes,
+  };
+}
+
+function renderSummary(config: Config): string {
+  const { file, providers, models, notes } = summarize(config);
+  const count = (things: readonly unknown[], word: string) =>
+    `${things.length} ${word}${things.length === 1 ? '' : 's'}`;
+  const lines = [
+    `OK: ${file ?? 'no configuration file, which is fine'}`,
+    ...notes,
+    `${count(providers, 'provider')}: ${providers.map(({ name, kind }) => `${name} (${kind})`).join(', ')}`,
+    `${count(models, 'model name')}${models.length > 12 ? '' : `: ${models.join(', ')}`}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,207 @@
+/** Runs `tollgate connect` in a home of its own against a real gateway: what it writes, shows, tries, refuses and puts back. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { type RunningGateway, startGateway } from '../../../test/harness/start-gateway.ts';
+import { keptPath } from '../../connect/change-file.ts';
+import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { CliFailure } from '../environment.ts';
+import { register } from './connect.ts';
+
+const newFolder = temporaryFolders();
+let gateway: RunningGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+let home: string;
+beforeEach(() => {
+  home = newFolder();
+});
+
+/** Runs `connect` with the words behind it, from an empty folder: where the gateway listens, the gateway itself says. */
+const connect = (...words: string[]) => connectFrom({ dataDir: gateway.dataDir, variables: {} }, words);
+
+async function connectFrom(
+  { dataDir, variables }: { readonly dataDir: string; readonly variables: Readonly<Record<string, string>> },
+  words: readonly string[],
+) {
+  let [stdout, stderr] = ['', ''];
+  const environment = {
+    dataDir,
+    stdout(text: string) {
+      stdout += text;
+    },
+    stderr(text: string) {
+      stderr += text;
+    },
+    nowMs: Date.now,
+  };
+  const program = new Command('tollgate').exitOverride().configureOutput({ writeErr: environment.stderr });
+  register(program, environment, { home, cwd: newFolder(), variables });
+  try {
+    await program.parseAsync(['connect', ...words], { from: 'user' });
+    return { exitCode: 0, stdout, stderr };
+  } catch (fault) {
+    if (fault instanceof CliFailure) return { exitCode: fault.exitCode, stdout, stderr: stderr + fault.message };
+    if (fault instanceof CommanderError) return { exitCode: 2, stdout, stderr };
+    throw fault;
+  }
+}
+
+const FILES = {
+  claude: '.claude/settings.json',
+  opencode: '.config/opencode/opencode.json',
+  aider: '.aider.conf.yml',
+  continue: '.continue/config.yaml',
+} as const;
+const BEFORE = {
+  claude: '{\n  "model": "opus",\n  "env": { "DISABLE_TELEMETRY": "1" }\n}\n',
+  opencode: '{\n  // mine\n  "theme": "system"\n}\n',
+  aider: '# mine\ndark-mode: true\n',
+  continue: 'name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: Other\n    provider: ollama\n    model: o\n',
+} as const;
+type Name = keyof typeof FILES;
+const names = Object.keys(FILES) as Name[];
+const model = (name: Name) => (name === 'claude' ? [] : ['--model', 'demo']);
+
+function place(name: Name, text: string | null = BEFORE[name]): string {
+  const file = join(home, FILES[name]);
+  if (text === null) return file;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { mode: 0o644 });
+  return file;
+}
+
+async function keyStatus(name: string): Promise<unknown[]> {
+  const { status, stdout, stderr } = await gateway.run('keys', 'list', '--json');
+  if (status !== 0) throw new Error(`keys list ended with ${status}: ${stderr}`);
+  const keys = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { name: string; status: string });
+  return keys.filter((key) => key.name === name).map((key) => key.status);
+}
+
+describe.each(names)('%s', (name) => {
+  test('is connected with a key of its own, and put back as it was', async () => {
+    const file = place(name);
+    const outcome = await connect(name, ...model(name));
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    const written = readFileSync(file, 'utf8');
+    const [key] = /tg_[0-9A-Za-z]{49}/.exec(written) ?? [];
+    expect(key).toBeDefined();
+    expect(written).toContain(gateway.url.replace('localhost', '127.0.0.1'));
+    for (const line of BEFORE[name].split('\n')) expect(written).toContain(line.trim().replace(/[ }]+$/, ''));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(outcome.stdout).not.toContain(key ?? 'a key');
+    expect(outcome.stdout).toContain(keptPath(file));
+    expect((await keyStatus(name)).at(-1)).toBe('active');
+    const [record] = await gateway.calls('--limit', '1');
+    expect(record).toMatchObject({ status: 200, protocol: name === 'claude' ? 'messages' : 'chat' });
+    const again = await connect(name, ...model(name));
+    expect(again.exitCode).toBe(0);
+    const undone = await connect(name, '--undo');
+    expect(undone.stdout).toContain('tollgate keys revoke key_');
+    expect(readFileSync(file, 'utf8')).toBe(BEFORE[name]);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(existsSync(keptPath(file))).toBe(false);
+  });
+
+  test('without a file gets one, which undo takes away', async () => {
+    const file = place(name, null);
+    expect(await connect(name, '--key', gateway.key, ...model(name))).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(readFileSync(file, 'utf8')).toContain(gateway.key);
+    expect((await connect(name, '--undo')).exitCode).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('in a dry run only shows the difference, and makes no key', async () => {
+    const file = place(name);
+    const keys = await keyStatus(name);
+    const { exitCode, stdout } = await connect(name, '--dry-run', ...model(name));
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^\+ .*\[key\]/m);
+    expect(stdout).not.toContain('tg_');
+    expect(readFileSync(file, 'utf8')).toBe(BEFORE[name]);
+    expect(existsSync(keptPath(file))).toBe(false);
+    expect(await keyStatus(name)).toEqual(keys);
+  });
+});
+
+test('Claude Code gets the address without /v1, and the model that was named', async () => {
+  const file = place('claude', null);
+  await connect('claude', '--key', gateway.key, '--url', `${gateway.url}/v1/`, '--model', 'claude-demo');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    env: {
+      ANTHROPIC_BASE_URL: gateway.url,
+      ANTHROPIC_AUTH_TOKEN: gateway.key,
+      ANTHROPIC_MODEL: 'claude-demo',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'claude-demo',
+    },
+  });
+});
+
+test('the address is that of the server that runs here; where none does, as it is configured', async () => {
+  expect((await connect('claude', '--dry-run')).stdout).toContain(gateway.url);
+  const idle = { dataDir: newFolder(), variables: { PORT: '18080' } };
+  expect((await connectFrom(idle, ['claude', '--dry-run'])).stdout).toContain('http://127.0.0.1:18080');
+});
+
+describe('nothing is changed', () => {
+  test('where the test call fails, and the key that was made is ended', async () => {
+    const file = place('aider');
+    const outcome = await connect('aider', '--model', 'nobody-serves-this');
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toContain('HTTP 403');
+    expect(outcome.stderr).toContain('was not changed');
+    expect(readFileSync(file, 'utf8')).toBe(BEFORE.aider);
+    expect((await keyStatus('aider')).at(-1)).toBe('revoked');
+  });
+
+  test('where no gateway answers', async () => {
+    place('claude');
+    const outcome = await connect('claude', '--key', gateway.key, '--url', 'http://127.0.0.1:1');
+    expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('No gateway answers') });
+  });
+
+  test('where the file is not of its format: it says where, and makes no key', async () => {
+    place('claude', '{ "env": [');
+    const keys = await keyStatus('claude');
+    expect((await connect('claude')).stderr).toContain('settings.json cannot be changed: line 1');
+    expect(await keyStatus('claude')).toEqual(keys);
+  });
+});
+
+test('an undo that would lose what somebody changed since is refused', async () => {
+  const file = place('aider');
+  await connect('aider', '--key', gateway.key, '--model', 'demo');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}auto-commits: false\n`);
+  expect(await connect('aider', '--undo')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('was changed since'),
+  });
+  expect(readFileSync(file, 'utf8')).toContain('auto-commits');
+});
+
+describe('is refused', () => {
+  test.each([
+    [['emacs'], 2, 'Expected one of claude, opencode, aider, continue.'],
+    [['codex'], 2, 'speaks only the Responses API'],
+    [['toString'], 2, 'toString cannot be connected.'],
+    [['aider'], 2, 'expected --model NAME'],
+    [['claude', '--url', 'ftp://x'], 2, 'expected an address'],
+    [['claude', '--undo'], 1, 'nothing to undo'],
+    [['claude', '--undo', '--dry-run'], 2, "option '--undo' cannot be used with option '--dry-run'"],
+    [['claude', '--undo', '--key', 'k'], 2, "option '--undo' cannot be used with option '--key <key>'"],
+  ])('%p', async (words, exitCode, message) => {
+    expect(await connect(...words)).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
+  });
+
+  test('a missing model, with the models that the key may use', async () => {
+    const outcome = await connect('opencode', '--key', gateway.key);
+    expect(outcome).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/one of: .*demo/) });
+  });
+});

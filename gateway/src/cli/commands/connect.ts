@@ -1,0 +1,211 @@
+/** Owns the command `tollgate connect`: which key, address and model a tool gets, in which order things are done, what is said. */
+import { homedir } from 'node:os';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { loadConfig } from '../../config/load-config.ts';
+import { changeFile, keptPath, readText, renderDifference, restoreFile } from '../../connect/change-file.ts';
+
+import { type Connection, NOT_CONNECTED, TOOLS, type Tool } from '../../connect/tools.ts';
+import { readModels, tryCall } from '../../connect/try-gateway.ts';
+import { callControl } from '../../control/control-client.ts';
+import { maskKeys } from '../../lib/mask-keys.ts';
+import { administer } from '../administer.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from '../environment.ts';
+
+interface Flags {
+  readonly url?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly dryRun?: true;
+  readonly undo?: true;
+  readonly json?: true;
+}
+
+/** Where the tools' files are looked for, and the gateway's own configuration. */
+export interface Surroundings {
+  readonly home: string;
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+const madeKey = z.object({ id: z.string(), key: z.string() });
+const address = z.object({ base_url: z.string().nullable() });
+const SHOWN_MODELS_MAX = 12;
+/** Stands in a dry run for the key that would be made; it is hidden as every key is. */
+const KEY_TO_BE = `tg_${'0'.repeat(49)}`;
+
+/** Adds `connect` to the program. */
+export function register(
+  program: Command,
+  environment: CliEnvironment,
+  surroundings: Surroundings = { home: homedir(), cwd: process.cwd(), variables: process.env },
+): void {
+  program
+    .command('connect')
+    .description('let a coding tool of this user work through the gateway: writes its configuration, and puts it back')
+    .argument('<tool>', `one of ${Object.keys(TOOLS).join(', ')}`)
+    .option('--url <address>', 'the address of the gateway (default: of the server that runs here, else as configured)')
+    .option('--key <key>', 'an API key (default: one is made, named after the tool)')
+    .option('--model <name>', 'the model that it asks for')
+    .option('--dry-run', 'only show what would be changed')
+    .addOption(
+      new Option('--undo', 'put its configuration back as it was').conflicts(['url', 'key', 'model', 'dryRun']),
+    )
+    .option('--json', 'print JSON')
+    .action(async (name: string, flags: Flags) => {
+      const tool = findTool(name);
+      const file = tool.file(surroundings.home, surroundings.variables);
+      if (flags.undo === true) undo(environment, tool, file, flags);
+      else await connect(environment, surroundings, { name, tool, file, flags });
+    });
+}
+
+function findTool(name: string): Tool {
+  const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
+  if (tool !== undefined) return tool;
+  const why = Object.hasOwn(NOT_CONNECTED, name) ? `: ${NOT_CONNECTED[name]}` : '';
+  throw new CliFailure(2, `${name} cannot be connected${why}. Expected one of ${Object.keys(TOOLS).join(', ')}.`);
+}
+
+interface Wish {
+  readonly name: string;
+  readonly tool: Tool;
+  readonly file: string;
+  readonly flags: Flags;
+}
+
+async function connect(environment: CliEnvironment, surroundings: Surroundings, wish: Wish): Promise<void> {
+  const { name, tool, file, flags } = wish;
+  const url =
+    flags.url === undefined ? ((await runningUrl(environment)) ?? configuredUrl(surroundings)) : parseUrl(flags.url);
+  if (tool.needsModel && flags.model === undefined) throw await missingModel(tool, url, flags.key);
+  const before = readText(file);
+  const edit = (key: string) => inWords(file, () => tool.edit(before, { url, key, model: flags.model ?? null }));
+  // Before a key is made for nothing: whether the file can be changed at all.
+  const draft = edit(flags.key ?? KEY_TO_BE);
+  if (flags.dryRun === true) {
+    say(environment, { tool, file, before, after: draft, flags, keyId: null });
+    return;
+  }
+  const made = flags.key === undefined ? madeKey.parse(await administer(environment, 'keys.create', { name })) : null;
+  const connection: Connection = { url, key: flags.key ?? made?.key ?? '', model: flags.model ?? null };
+  try {
+    await tryCall(connection, tool.protocol, await chooseModel(tool, connection));
+    const after = edit(connection.key);
+    changeFile(file, after, made?.id ?? null);
+    say(environment, { tool, file, before, after, flags, keyId: made?.id ?? null });
+  } catch (fault) {
+    if (made !== null) await administer(environment, 'keys.revoke', { id: made.id });
+    if (fault instanceof CliFailure) throw fault;
+    const words = fault instanceof Error ? fault.message : String(fault);
+    throw new CliFailure(1, `${words}\n${file} was not changed.`);
+  }
+}
+
+/** What the test call asks for: where none is named, a model that the tool would choose itself. */
+async function chooseModel(tool: Tool, connection: Connection): Promise<string> {
+  if (connection.model !== null) return connection.model;
+  const models = await readModels(connection);
+  const own = models.find((model) => model.startsWith('claude'));
+  if (own !== undefined) return own;
+  throw tellModels(tool, models);
+}
+
+/** With a key its models can be named. */
+async function missingModel(tool: Tool, url: string, key: string | undefined): Promise<CliFailure> {
+  if (key === undefined)
+    return new CliFailure(2, `${tool.title} must be told which model to ask for; expected --model NAME.`);
+  try {
+    return tellModels(tool, await readModels({ url, key, model: null }));
+  } catch (fault) {
+    return new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+}
+
+function tellModels(tool: Tool, models: readonly string[]): CliFailure {
+  const shown = models.slice(0, SHOWN_MODELS_MAX).join(', ');
+  const more = models.length > SHOWN_MODELS_MAX ? `, and ${models.length - SHOWN_MODELS_MAX} more` : '';
+  return new CliFailure(
+    2,
+    `${tool.title} must be told which model to ask for; expected --model with one of: ${shown}${more}.`,
+  );
+}
+
+function undo(environment: CliEnvironment, tool: Tool, file: string, flags: Flags): void {
+  let keyId: string | null;
+  try {
+    ({ keyId } = restoreFile(file));
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+  const key = keyId === null ? '' : `Its key still works. End it for good: tollgate keys revoke ${keyId}\n`;
+  const words = `${tool.title} is as it was: ${file} was put back.\n${key}`;
+  environment.stdout(flags.json ? renderJsonLine({ file, key_id: keyId }) : words);
+}
+
+interface Change {
+  readonly tool: Tool;
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+  readonly flags: Flags;
+  readonly keyId: string | null;
+}
+
+/** Keys are never shown: the file has them. */
+function say(environment: CliEnvironment, { tool, file, before, after, flags, keyId }: Change): void {
+  const difference = maskKeys(renderDifference(before, after));
+  const changed = flags.dryRun !== true;
+  if (flags.json) {
+    environment.stdout(renderJsonLine({ file, changed, difference, key_id: keyId }));
+    return;
+  }
+  if (!changed) {
+    environment.stdout(difference === '' ? `${file} is so already.\n` : `${file} would be changed:\n\n${difference}`);
+    return;
+  }
+  const key = keyId === null ? '' : `It has a key of its own, ${keyId}.\n`;
+  environment.stdout(
+    `A test call went well, and ${file} was changed:\n\n${difference}\n${key}What stood there before is in ${keptPath(file)}; tollgate connect … --undo puts it back.\nStart ${tool.title}: ${tool.starts}\n`,
+  );
+}
+
+/** A key is nothing to be quoted, wherever an editor stumbles. */
+function inWords(file: string, edit: () => string): string {
+  try {
+    return edit();
+  } catch (fault) {
+    const why = fault instanceof Error ? fault.message : String(fault);
+    throw new CliFailure(1, `${file} cannot be changed: ${maskKeys(why)}. Mend it, or move it away.`);
+  }
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
+    throw new CliFailure(2, `--url: found ${JSON.stringify(text)}, expected an address such as https://gw.example`);
+  }
+  return url.href.replace(/\/+(v1\/*)?$/, '');
+}
+
+/** Of the server of this data folder; null: none runs. */
+async function runningUrl({ dataDir }: CliEnvironment): Promise<string | null> {
+  try {
+    const reply = await callControl(dataDir, 'server.address', {});
+    return reply === 'no-server' || !reply.ok ? null : address.parse(reply.result).base_url;
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+}
+
+/** As a server in this folder would listen; one that listens everywhere is reached on this machine. */
+function configuredUrl({ cwd, variables }: Surroundings): string {
+  const { config } = loadConfig({ environment: variables, cwd });
+  if (config === null) {
+    throw new CliFailure(1, 'The configuration has problems (see tollgate check), so name the gateway with --url.');
+  }
+  const { publicUrl, host, port } = config.server;
+  if (publicUrl !== null) return publicUrl;
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return `http://${reached}:${port}`;
+}

@@ -1,0 +1,39 @@
+/** Owns the command `tollgate setup-link`: a new one-time link to set the console up with, while nobody has. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { renderConfigProblem } from '../../config/file/config-problem.ts';
+import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
+import { administer } from '../administer.ts';
+import { type CliEnvironment, CliFailure, renderJsonLine } from '../environment.ts';
+
+const linkView = z.object({ link: z.string(), expires_at: z.string() });
+
+/** Adds the command. `source` is where the file and the variables come from. */
+export function register(
+  program: Command,
+  environment: CliEnvironment,
+  source: Omit<ConfigSource, 'file'> = { environment: process.env, cwd: process.cwd() },
+): void {
+  program
+    .command('setup-link')
+    .description('print a new one-time link to set the console up with, while nobody has')
+    .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
+    .option('--json', 'print JSON')
+    .action(async (flags: { config?: string; json?: true }) => {
+      const place = readConsolePlace({ ...source, file: flags.config });
+      const made = linkView.parse(await administer(environment, 'setup.link', place));
+      environment.stdout(
+        flags.json === true
+          ? renderJsonLine(made)
+          : `${made.link}\n\nIt works once, until ${made.expires_at}; links printed before it work no more.\n`,
+      );
+    });
+}
+
+/** As the commands that make links take it. `console`: whether it is served. @throws CliFailure for a file with errors. */
+export function readConsolePlace(source: ConfigSource): { readonly console: boolean; readonly base_url: string } {
+  const { config, problems } = loadConfig(source);
+  if (config === null) throw new CliFailure(1, problems.map(renderConfigProblem).join('\n'));
+  const { console, publicUrl, host, port } = config.server;
+  return { console, base_url: publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}` };
+}

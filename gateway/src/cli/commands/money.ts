@@ -1,0 +1,83 @@
+/** Owns the command `tollgate topup`: its flags. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Json } from '../../control/command.ts';
+import { generateId } from '../../identity/key-format.ts';
+import { administer, OutcomeUnknown } from '../administer.ts';
+import { renderUsd } from '../caps.ts';
+import { type CliEnvironment, renderFields, renderJsonLine } from '../environment.ts';
+
+interface Flags {
+  readonly usd: string;
+  readonly note?: string;
+  readonly id?: string;
+  readonly json?: true;
+}
+
+/** Adds `topup` to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  program
+    .command('topup')
+    .description('put money into an account; prints its new balance')
+    .argument('<account>', 'the id of the account')
+    .requiredOption('--usd <amount>', 'how much, in USD, such as 10 or 0.25')
+    .option('--note <text>', 'what for; kept with the entry in the ledger')
+    .option('--id <id>', MOVEMENT_ID_HELP)
+    .option('--json', 'print JSON')
+    .action(async (account: string, { json, ...asked }: Flags) => {
+      printMovement(environment, await moveMoney(environment, 'accounts.topup', { account, ...asked }), json === true);
+    });
+}
+
+export const MOVEMENT_ID_HELP = 'names the movement: the same id twice moves once';
+
+export interface AskedMovement {
+  readonly account: string;
+  readonly usd: string;
+  readonly note?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+/** Whoever asks again with the same id moves once. @throws CliFailure as `administer` does. */
+export async function moveMoney(
+  environment: CliEnvironment,
+  command: 'accounts.topup' | 'accounts.correct',
+  { id = generateId('mov'), ...asked }: AskedMovement,
+): Promise<Json> {
+  try {
+    return await administer(environment, command, { ...asked, id });
+  } catch (fault) {
+    if (!(fault instanceof OutcomeUnknown)) throw fault;
+    throw new OutcomeUnknown(
+      1,
+      `${fault.message}\nTo try again safely add --id ${id}: should the money have come through, it does not move twice.`,
+    );
+  }
+}
+
+/** What a view of a movement holds; see control/views.ts. */
+const movementView = z.object({
+  id: z.string(),
+  account: z.string(),
+  moved_nano_usd: z.string(),
+  note: z.string().nullable(),
+  balance_nano_usd: z.string(),
+  held_nano_usd: z.string(),
+});
+
+/** Prints a movement and the balance after it. */
+export function printMovement(environment: CliEnvironment, result: Json, asJson: boolean): void {
+  environment.stdout(asJson ? renderJsonLine(result) : renderMovement(movementView.parse(result)));
+}
+
+function renderMovement(movement: z.infer<typeof movementView>): string {
+  const fields = renderFields([
+    ['movement', movement.id],
+    ['moved', `${renderUsd(movement.moved_nano_usd)} USD`],
+    ['balance', `${renderUsd(movement.balance_nano_usd)} USD`],
+    ['held', `${renderUsd(movement.held_nano_usd)} USD`],
+    ['note', movement.note ?? '-'],
+  ]);
+  const head = movement.moved_nano_usd === '0' ? 'The movement had been made before; nothing moved now.\n' : '';
+  return `${head}The account ${movement.account}:\n${fields}`;
+}

@@ -1,0 +1,197 @@
+/** Owns the command `tollgate serve`: start, reload, signals, end. What is started is joined in app/app.ts. */
+import type { Command } from 'commander';
+import type { App } from '../../app/app.ts';
+import { drain } from '../../app/drain.ts';
+import { type ConfigProblem, renderConfigProblem } from '../../config/file/config-problem.ts';
+import { watchConfig } from '../../config/file/watch-config.ts';
+import { type ConfigSource, loadConfig } from '../../config/load-config.ts';
+import { createLog, type Log } from '../../telemetry/log.ts';
+import { type CliEnvironment, CliFailure } from '../environment.ts';
+
+interface ServeFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+}
+
+/** Terminals send Ctrl-C to the launcher and to us: two signals within this time are one. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Adds the command to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  program
+    .command('serve')
+    .description('serve the gateway')
+    .option('--config <file>', 'the configuration (default: TOLLGATE_CONFIG, else tollgate.yaml where there is one)')
+    .option('--host <host>', 'the address to listen on (default: HOST, else 127.0.0.1)')
+    .option('--port <port>', 'the port to listen on (default: PORT, else 8080; 0: any free one)')
+    .action((flags: ServeFlags) => serve(flags, environment));
+}
+
+async function serve(flags: ServeFlags, environment: CliEnvironment): Promise<void> {
+  const startMs = performance.now();
+  const source: ConfigSource = {
+    file: flags.config,
+    cwd: process.cwd(),
+    environment: {
+      ...process.env,
+      ...(flags.host === undefined ? {} : { HOST: flags.host }),
+      ...(flags.port === undefined ? {} : { PORT: flags.port }),
+    },
+  };
+  const { config, problems } = loadConfig(source);
+  if (config === null) {
+    throw new CliFailure(1, problems.map((problem) => renderConfigProblem(nameFlag(problem, flags))).join('\n'));
+  }
+  const log = createLog();
+  // Here, not above: it is most of the program, and no other command needs it.
+  const [{ startApp }, { startWhenRoom }] = await Promise.all([
+    import('../../app/app.ts'),
+    import('../../app/start-when-room.ts'),
+  ]);
+  const app = await startWhenRoom(() => startApp(config, log), log).catch((error: unknown) => {
+    throw new CliFailure(1, error instanceof Error ? error.message : String(error));
+  });
+  environment.stdout(renderFirstWords(app, startMs));
+  const reload = () => void reloadConfig(app, source, log);
+  process.on('SIGHUP', reload);
+  const watch = config.file === null ? null : watchConfig(config.file, reload);
+  await ended(app, log);
+  watch?.stop();
+  if (app.gate.unknownCallers > 0)
+    log.info({ calls: app.gate.unknownCallers }, 'calls without a valid key were refused');
+  process.exit(0);
+}
+
+/** A configuration that does not hold changes nothing. */
+async function reloadConfig(app: App, source: ConfigSource, log: Log): Promise<void> {
+  const { config, problems } = loadConfig(source);
+  if (config === null) {
+    log.error({ problems: problems.map(renderConfigProblem) }, 'the configuration has problems: the running one stays');
+    return;
+  }
+  const { server } = app.gate.settings.config;
+  try {
+    await app.reconfigure(config);
+  } catch (error) {
+    log.error({ cause: String(error) }, 'the configuration cannot be taken over: the running one stays');
+    return;
+  }
+  if (server.host !== config.server.host || server.port !== config.server.port) {
+    log.warn('server.host and server.port take effect at the next start');
+  }
+  log.info({ models: app.gate.settings.routes.size }, 'the configuration was reloaded');
+}
+
+/** Resolves when the server has ended after a signal, or after its launcher's death. */
+function ended(app: App, log: Log): Promise<void> {
+  const hurry = new AbortController();
+  let firstMs: number | null = null;
+  return new Promise((resolve) => {
+    const stop = (reason: string, serveOn: boolean) => {
+      const nowMs = performance.now();
+      if (firstMs !== null) {
+        if (nowMs - firstMs >= SAME_SIGNAL_MS) hurry.abort();
+        return;
+      }
+      firstMs = nowMs;
+      const { drainMs, drainStreamsMs } = app.gate.settings.config.limits;
+      const open = app.gate.capacity.present.held;
+      log.info({ reason, open_calls: open }, 'stopping: open calls are finished first; a second signal ends them');
+      drain(app, { serveOnMs: serveOn ? drainMs : 0, finishMs: drainStreamsMs, hurry: hurry.signal }).then(
+        resolve,
+        (error) => {
+          log.error({ cause: String(error) }, 'the end was not orderly');
+          process.exit(1);
+        },
+      );
+    };
+    process.on('SIGTERM', () => stop('SIGTERM', true));
+    process.on('SIGINT', () => stop('SIGINT', false));
+    watchLauncher(() => stop('the launcher is gone', false));
+  });
+}
+
+/** The text for standard output. The first key and the set-up link are the only secrets ever printed, at the first start. */
+function renderFirstWords(app: App, startMs: number): string {
+  const { config, routes } = app.gate.settings;
+  const base = config.server.publicUrl ?? app.server.url;
+  const models = `${routes.size} model ${routes.size === 1 ? 'name' : 'names'}`;
+  const lines = [
+    `Tollgate listens on ${app.server.url} (${models}, ready in ${Math.round(performance.now() - startMs)} ms).`,
+  ];
+  lines.push(...app.notices);
+  if (config.providersFrom === 'built-in') {
+    lines.push('No provider is configured: the built-in models "demo" and "claude-demo" answer, offline and free.');
+  }
+  if (app.setUpLink !== null) {
+    lines.push('', 'Set up the console with this link (it works once, for 15 minutes):', '', `  ${app.setUpLink}`);
+  }
+  if (app.firstKey !== null)
+    lines.push(
+      '',
+      ...renderFirstKey(app.firstKey, base, { chat: app.suggestModel('chat'), messages: app.suggestModel('messages') }),
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+interface ShownModels {
+  readonly chat: string | null;
+  readonly messages: string | null;
+}
+
+function renderFirstKey(key: string, base: string, models: ShownModels): string[] {
+  const lines = ['Your first API key, shown this once:', '', `  ${key}`, ''];
+  if (models.chat !== null) {
+    const body = { model: models.chat, messages: [{ role: 'user', content: 'Hello!' }] };
+    lines.push('Try it:', '', ...renderCurl('curl', `${base}/v1/chat/completions`, key, body), '');
+    lines.push(
+      'The same as a stream:',
+      '',
+      ...renderCurl('curl -N', `${base}/v1/chat/completions`, key, { ...body, stream: true }),
+      '',
+    );
+  }
+  if (models.messages !== null) {
+    const body = { model: models.messages, max_tokens: 256, messages: [{ role: 'user', content: 'Hello!' }] };
+    const url = `${base}/v1/messages`;
+    lines.push('In the messages format:', '', ...renderCurl('curl', url, key, body), '');
+    lines.push('And as a stream:', '', ...renderCurl('curl -N', url, key, { ...body, stream: true }), '');
+  }
+  return [...lines, 'More keys: bin/tollgate keys create --name NAME'];
+}
+
+function renderCurl(command: string, url: string, key: string, body: object): string[] {
+  const text = JSON.stringify(body).replaceAll("'", "'\\''");
+  return [
+    `${command} ${url} \\`,
+    `  -H 'authorization: Bearer ${key}' \\`,
+    `  -H 'content-type: application/json' \\`,
+    `  -d '${text}'`,
+  ];
+}
+
+/**
+ * Calls `onGone` once when the process that started this one with a channel (`bin/tollgate`) is gone, however it ended,
+ * also when that was before this call. Does nothing where there is no channel, and never keeps the process alive.
+ * Returns a function that stops the watch.
+ */
+export function watchLauncher(onGone: () => void): () => void {
+  if (process.send === undefined) return () => {};
+  process.once('disconnect', onGone);
+  process.channel?.unref();
+  return () => {
+    process.off('disconnect', onGone);
+  };
+}
+
+/** The problem with the flag that was given in the variable's place; any other as it is. */
+export function nameFlag(
+  problem: ConfigProblem,
+  flags: { readonly host?: string | undefined; readonly port?: string | undefined },
+): ConfigProblem {
+  const given = { HOST: flags.host, PORT: flags.port }[problem.path];
+  if (problem.source !== 'environment' || given === undefined) return problem;
+  const flag = `--${problem.path.toLowerCase()}`;
+  return { ...problem, source: 'command line', path: flag, advice: `Correct ${flag}.` };
+}

@@ -1,0 +1,60 @@
+/** Owns the command `tollgate verify`: its flags, what it says of the ledger, and that it fails where that does not hold. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { chargedNanoUsd } from '../../billing/cost.ts';
+import { type Price, parsePriceVersion } from '../../billing/price.ts';
+import type { Usage } from '../../generation/usage.ts';
+import type { LedgerProof, NotedEntry } from '../../store/ports/ledger.ts';
+import { databasePath } from '../../store/sqlite/database/connection.ts';
+import { proveLedger } from '../../store/sqlite/prove/prove-ledger.ts';
+import { parseNoted } from '../argument-parsers.ts';
+import { type CliEnvironment, CliFailure, makeVisible, renderJsonLine } from '../environment.ts';
+
+/** Adds `verify` to the program. */
+export function register(program: Command, environment: CliEnvironment): void {
+  program
+    .command('verify')
+    .description(
+      'prove the ledger: order, hashes, sums, and each charge from usage and price; beside a server or without',
+    )
+    .argument('[file]', 'a database file, such as a backup; else the one of the data folder')
+    .option('--noted <entry:hash>', 'an entry that an earlier verify told: it must be there still', parseNoted)
+    .option('--json', 'print JSON')
+    .action((file: string | undefined, flags: { noted?: NotedEntry; json?: true }) => {
+      const path = file === undefined ? databasePath(environment.dataDir) : resolve(file);
+      const { entries, calls, last, problem } = prove(path, flags.noted);
+      if (flags.json) environment.stdout(renderJsonLine({ ok: problem === null, entries, calls, last, problem }));
+      else if (problem !== null) environment.stdout(`${makeVisible(renderProblem(problem))}\n`);
+      else environment.stdout(`The ledger holds: ${entries} entries, ${calls} settled calls.\n${renderLast(last)}`);
+      if (problem !== null) throw new CliFailure(1, '');
+    });
+}
+
+/** What a cut at the end would leave no trace of is found by whoever noted this elsewhere. */
+function renderLast(last: NotedEntry | null): string {
+  return last === null ? '' : `Its last entry, to be noted in another place: --noted ${last.entry}:${last.hash}\n`;
+}
+
+/** Bounds the prices kept in memory; a ledger has few versions, each used by many calls. */
+const PRICES_MAX = 10_000;
+
+/** @throws CliFailure with exit code 1 where the file cannot be read. */
+export function prove(path: string, noted: NotedEntry | null = null): LedgerProof {
+  const prices = new Map<string, Price>();
+  const priceOf = (version: string) => {
+    const price = prices.get(version) ?? parsePriceVersion(version);
+    if (prices.size < PRICES_MAX) prices.set(version, price);
+    return price;
+  };
+  const recompute = (usage: Usage, version: string) => chargedNanoUsd(usage, priceOf(version), priceOf);
+  try {
+    return proveLedger(path, recompute, noted);
+  } catch (fault) {
+    throw new CliFailure(1, fault instanceof Error ? fault.message : String(fault));
+  }
+}
+
+/** The first thing that does not hold, in words. */
+export function renderProblem({ entry, message }: NonNullable<LedgerProof['problem']>): string {
+  return `The ledger does not hold: ${entry === null ? '' : `entry ${entry}: `}${message}.`;
+}

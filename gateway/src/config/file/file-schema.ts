@@ -1,0 +1,298 @@
+/**
+ * Owns the shape of the configuration file: every member this version accepts, and its description. Rules between
+ * members are in resolve-*.ts.
+ */
+import { z } from 'zod';
+import { PRESETS } from '../../providers/presets.ts';
+import { BODY_POLICIES, HOLD_MODES } from '../../store/ports/records.ts';
+import { capabilitySchema } from '../capability-schema.ts';
+import {
+  ALL_PROTOCOLS,
+  DEFAULT_BROKEN_ANSWERS,
+  DEFAULT_CONSOLE,
+  DEFAULT_HOLDS,
+  DEFAULT_HOST,
+  DEFAULT_LOG_BODIES,
+  DEFAULT_PORT,
+  DEFAULT_PUBLIC_STATUS,
+  DEFAULT_RETENTION_DAYS,
+  DEFAULT_UNPRICED,
+} from '../config.ts';
+import { LIMITS, type LimitName } from '../limits.ts';
+import {
+  addressRange,
+  baseUrl,
+  byteSize,
+  choice,
+  credential,
+  domainName,
+  duration,
+  listenHost,
+  oidcId,
+  plainText,
+  priceSchema,
+  wholeDays,
+  wholeNumber,
+} from './scalar-schema.ts';
+
+const MODEL_NAME_CHARACTERS_MAX = 256;
+
+/** The presets that `preset` may name: the others have a kind of their own. */
+const COMPATIBLE_PRESETS = PRESETS.filter((preset) => preset.kind === 'openai-compatible');
+
+const modelName = plainText('a model name', MODEL_NAME_CHARACTERS_MAX);
+
+const oidcSchema = z.strictObject({
+  id: oidcId.meta({ description: 'A name of your choice: part of the address that it sends people back to.' }),
+  name: plainText('what the button says', 60).meta({ description: 'What the button of the sign-in page says.' }),
+  issuer: baseUrl.meta({ description: 'Its address; `/.well-known/openid-configuration` is asked for there.' }),
+  client_id: plainText('the name that it knows this gateway by', 256).meta({
+    description: 'The name that it knows this gateway by.',
+  }),
+  client_secret: credential.meta({
+    description: 'The secret that goes with it, best taken from a variable. `none`: a public client.',
+  }),
+  allowed_domains: z
+    .array(domainName)
+    .min(1)
+    .meta({ description: 'Whose e-mail addresses it is believed for, by their domains. Default: any.' })
+    .optional(),
+});
+
+const serverSchema = z.strictObject({
+  host: listenHost.meta({ description: 'Where to listen. HOST goes before it.', default: DEFAULT_HOST }).optional(),
+  port: wholeNumber(0, 65_535)
+    .meta({ description: 'Port to listen on; 0 takes a free one. PORT goes before it.', default: DEFAULT_PORT })
+    .optional(),
+  public_url: baseUrl
+    .meta({
+      description:
+        'The address that people reach the gateway at; what printed links begin with, and whose host passkeys belong to.',
+    })
+    .optional(),
+  trusted_proxies: z
+    .array(addressRange)
+    .meta({ description: 'Address ranges of proxies whose forwarded client address is believed.', default: [] })
+    .optional(),
+  private_origins: z
+    .array(baseUrl)
+    .meta({
+      description:
+        'Addresses (scheme, host and port) that a provider entered in the console may have though they are not public or not https, such as `http://10.0.0.7:9100`. Providers of this file need no entry.',
+      default: [],
+    })
+    .optional(),
+  console: choice(['on', 'off']).meta({ description: 'Whether /app is served.', default: DEFAULT_CONSOLE }).optional(),
+  public_status: choice(['summary', 'full'])
+    .meta({
+      description:
+        'What `/status` tells whoever is not signed in: `summary` whether the service works, `full` also which providers it uses and how each is.',
+      default: DEFAULT_PUBLIC_STATUS,
+    })
+    .optional(),
+  oidc: z
+    .array(oidcSchema)
+    .meta({
+      description:
+        'Services that people may sign in to the console by (OpenID Connect). Needs `public_url`. A user signs in by a service that created or was linked to them; a new user needs an open invitation, and an email address that the service has verified. Each sign-in needs an id_token.',
+      default: [],
+    })
+    .optional(),
+});
+
+function limitSchema(name: LimitName) {
+  const row = LIMITS[name];
+  const most = 'most' in row ? row.most : undefined;
+  const described = { description: row.meaning, default: row.unit === 'count' ? Number(row.default) : row.default };
+  if (row.unit === 'bytes') return byteSize(row.least, '16GiB').meta(described).optional();
+  if (row.unit === 'duration')
+    return duration(row.least, most ?? '24h')
+      .meta(described)
+      .optional();
+  return wholeNumber(Number(row.least), most === undefined ? undefined : Number(most))
+    .meta(described)
+    .optional();
+}
+
+const limitNames = Object.keys(LIMITS) as LimitName[];
+const limitsSchema = z.strictObject(
+  Object.fromEntries(limitNames.map((name) => [name, limitSchema(name)])) as {
+    [Name in LimitName]: ReturnType<typeof limitSchema>;
+  },
+);
+
+const defaultsSchema = z.strictObject({
+  holds: choice(HOLD_MODES)
+    .meta({
+      description:
+        'How much of a balance or a budget a call holds while it runs, unless its key or its account says otherwise. `adaptive`: a stream holds slice by slice; `strict`: every call holds its worst case.',
+      default: DEFAULT_HOLDS,
+    })
+    .optional(),
+  unpriced: choice(['refuse', 'allow'])
+    .meta({
+      description:
+        'What becomes of a call to a model without a price where a balance or a budget would have to pay. `allow`: it is served and costs the account nothing; its record has no cost, and the log says so.',
+      default: DEFAULT_UNPRICED,
+    })
+    .optional(),
+  broken_answers: choice(['bill', 'free'])
+    .meta({
+      description:
+        'Who pays for an answer that broke off on its way through no fault of the caller. `bill`: the account, for the input and what came of the output; `free`: the operator.',
+      default: DEFAULT_BROKEN_ANSWERS,
+    })
+    .optional(),
+  log_bodies: choice(BODY_POLICIES)
+    .meta({
+      description:
+        'Of which calls what was said is kept, encrypted and apart from the records, unless their workspace says otherwise. `errors`: of calls that failed.',
+      default: DEFAULT_LOG_BODIES,
+    })
+    .optional(),
+  retention: wholeDays(1, 3_650)
+    .meta({
+      description:
+        'How long what was said is kept, unless the workspace says otherwise: whole days. Records and ledger are kept always.',
+      default: `${DEFAULT_RETENTION_DAYS}d`,
+    })
+    .optional(),
+});
+
+const timeout = (description: string) => duration('10ms', '24h').meta({ description }).optional();
+
+const timeoutsSchema = z.strictObject({
+  connect: timeout('Connecting.'),
+  first_byte: timeout('First byte of a stream.'),
+  first_byte_plain: timeout('First byte of an answer in one piece.'),
+  idle: timeout('Silence within an answer.'),
+  total: timeout('The whole call.'),
+});
+
+const providerSchema = z.strictObject({
+  kind: choice(['openai', 'openai-compatible', 'anthropic', 'demo']).meta({
+    description:
+      'What it speaks. `openai` and `openai-compatible`: chat completions; `anthropic`: messages; `demo`: the built-in offline model, both.',
+  }),
+  preset: choice(COMPATIBLE_PRESETS.map((preset) => preset.name))
+    .meta({ description: 'A known host, for `kind: openai-compatible`: it brings its address and its ways.' })
+    .optional(),
+  base_url: baseUrl
+    .meta({ description: 'Its address. Needed for `kind: openai-compatible` without a preset.' })
+    .optional(),
+  api_key: credential
+    .meta({
+      description:
+        'Its credential, sent to the origin of `base_url` only; best taken from a variable. `none`: no credential, which is the default for a host of your own.',
+    })
+    .optional(),
+  timeouts: timeoutsSchema
+    .meta({
+      description: 'Time limits of calls to it; what is left out is as `limits` has it: `connect_timeout` and so on.',
+    })
+    .optional(),
+});
+
+const targetSchema = z.strictObject({
+  provider: plainText('the name of a provider', 64).meta({ description: 'A name under `providers`.' }),
+  model: modelName.meta({ description: "The model's name there; default: its public name." }).optional(),
+  timeouts: timeoutsSchema.meta({ description: 'As above; what is left out is as the provider has it.' }).optional(),
+});
+
+const endpoints = z.array(choice(['chat', 'messages'])).min(1);
+
+const aliasSchema = z.union([
+  modelName,
+  z.strictObject({
+    name: modelName.meta({ description: 'The name.' }),
+    protocols: endpoints
+      .meta({ description: 'The endpoints at which the model has this name; default: all of its own.' })
+      .optional(),
+  }),
+]);
+
+const modelSchema = z.strictObject({
+  protocols: endpoints
+    .meta({
+      description: 'The endpoints that serve it. A target that speaks the other format is translated to.',
+      default: ALL_PROTOCOLS,
+    })
+    .optional(),
+  alias: z
+    .array(aliasSchema)
+    .meta({ description: 'More public names, each for all endpoints of the model or for some of them.', default: [] })
+    .optional(),
+  targets: z.array(targetSchema).min(1).meta({
+    description: 'Who answers. Of several the first is used.',
+  }),
+  capabilities: capabilitySchema
+    .meta({
+      description:
+        'What it takes, where the catalogue does not know it or is wrong: for requests that are translated. What is left out is as the catalogue and the kind of host have it. A model that neither says to reason is sent no member of reasoning.',
+    })
+    .optional(),
+  price: priceSchema.optional(),
+});
+
+const providerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a provider name of 1 to 64 letters, digits, `.`, `_` or `-`');
+const publicModelName = z
+  .string()
+  .regex(
+    /^(?!.*\$\{)[^\p{Cc}]{1,256}$/u,
+    'a model name of 1 to 256 characters, without control characters or variables',
+  );
+
+/** The whole file. */
+export const fileSchema = z.strictObject({
+  server: serverSchema.meta({ description: 'How the gateway is reached.' }).optional(),
+  limits: limitsSchema.meta({ description: 'What is refused, and how long is waited.' }).optional(),
+  defaults: defaultsSchema.meta({ description: 'What the operator chooses for all calls.' }).optional(),
+  providers: z
+    .record(providerName, providerSchema)
+    .meta({
+      description:
+        'The hosts that answer, by names of your choice. Default: those whose credentials are in the environment.',
+    })
+    .optional(),
+  models: z
+    .record(publicModelName, modelSchema)
+    .meta({
+      description:
+        'The models that are served, by their public names: the complete list. Default: all that the catalogue knows of the providers.',
+    })
+    .optional(),
+});
+
+export type FileShape = z.output<typeof fileSchema>;
+export type ProviderShape = z.output<typeof providerSchema>;
+export type ModelShape = z.output<typeof modelSchema>;
+export type TimeoutsShape = z.output<typeof timeoutsSchema>;
+
+/** A node of the schema, as far as its readers look at it. */
+export interface SchemaNode {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly SchemaNode[];
+  readonly properties?: { readonly [name: string]: SchemaNode };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: SchemaNode | false;
+  readonly items?: SchemaNode;
+  readonly [member: string]: unknown;
+}
+
+/** JSON Schema 2020-12 of the file. Wherever it wants a single value, an expression such as `${NAME}` fits as well. */
+export function renderConfigSchema(): SchemaNode {
+  const schema = z.toJSONSchema(fileSchema, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      // The converter drops what a transformed value has as its default; the page and editors want it.
+      const fallback = z.globalRegistry.get(zodSchema)?.default;
+      if (fallback !== undefined) jsonSchema.default = fallback as typeof jsonSchema.default;
+    },
+  });
+  return { title: 'Tollgate configuration', ...schema } as SchemaNode;
+}

@@ -1,0 +1,55 @@
+/**
+ * Owns the console API's table: every route below `/app/api`, who may call it, what it takes and answers. The server serves
+ * nothing else there, the tests make their matrix from it, and the console imports its types.
+ */
+import type { z } from 'zod';
+import { keyRoutes } from './keys.ts';
+import { logRoutes } from './logs.ts';
+import { modelRoutes } from './models.ts';
+import { peopleRoutes } from './people.ts';
+import { policyRoutes } from './policy.ts';
+import type { RouteRow } from './row.ts';
+import { usageRoutes } from './usage.ts';
+
+export const CONSOLE_ROUTES = {
+  ...peopleRoutes,
+  ...keyRoutes,
+  ...usageRoutes,
+  ...logRoutes,
+  ...modelRoutes,
+  ...policyRoutes,
+} as const;
+
+export type ConsoleRoutes = typeof CONSOLE_ROUTES;
+export type ConsoleRoute = keyof ConsoleRoutes;
+
+/** What a route answers, as JSON. */
+export type Reply<Route extends ConsoleRoute> = ConsoleRoutes[Route]['reply'] extends z.ZodType
+  ? z.output<ConsoleRoutes[Route]['reply']>
+  : never;
+/** The body as a caller gives it. */
+export type Body<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly body: z.ZodType }
+  ? z.input<ConsoleRoutes[Route]['body']>
+  : undefined;
+/** The query as a caller gives it. */
+export type Query<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly query: z.ZodType }
+  ? z.input<ConsoleRoutes[Route]['query']>
+  : undefined;
+/** The query as a route gets it. */
+export type ReadQuery<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly query: z.ZodType }
+  ? z.output<ConsoleRoutes[Route]['query']>
+  : undefined;
+/** The body as a route gets it. */
+export type ReadBody<Route extends ConsoleRoute> = ConsoleRoutes[Route] extends { readonly body: z.ZodType }
+  ? z.output<ConsoleRoutes[Route]['body']>
+  : undefined;
+
+/** The names in braces of a route's path. */
+export type PathNames<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathNames<Rest>
+  : never;
+
+/** The row of a route, without its own type. */
+export function rowOf(route: ConsoleRoute): RouteRow {
+  return CONSOLE_ROUTES[route];
+}

@@ -1,0 +1,111 @@
+/** Owns who asks the console API, and what he may do in an account. Reads no session and no key: both are given. */
+import { type MemberRights, memberMay, PERMISSIONS, type Permission, roleMay } from '../../people/roles.ts';
+import type { Scope } from '../../store/ports/records.ts';
+
+/** What a person is to one account. */
+export interface Grant extends MemberRights {
+  readonly account: string;
+}
+
+export type Actor =
+  | { readonly kind: 'nobody' }
+  | {
+      readonly kind: 'person';
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+      readonly sessionId: string;
+      readonly grants: readonly Grant[];
+    }
+  | {
+      readonly kind: 'key';
+      readonly id: string;
+      readonly name: string;
+      readonly account: string;
+      readonly workspace: string;
+      readonly scopes: readonly Scope[];
+    };
+
+/** What an actor may do in one account: the tenant of every query that is made for him. */
+export interface Tenancy {
+  readonly account: string;
+  /** The workspaces whose content he sees; null: all of the account. */
+  readonly workspaces: readonly string[] | null;
+  may(permission: Permission): boolean;
+}
+
+/** What scope `usage` stands for, in the key's own workspace. */
+const USAGE_SCOPE: ReadonlySet<Permission> = new Set([
+  'usage.read',
+  'logs.read',
+  'models.read',
+  'keys.read',
+  'limits.read',
+]);
+
+/** The actor's rights in the account; null: he has none there, and it is not told whether it exists. */
+export function tenancyOf(actor: Actor, account: string): Tenancy | null {
+  if (actor.kind === 'nobody') return null;
+  if (actor.kind === 'key') return keyTenancy(actor, account);
+  const grant = actor.grants.find((one) => one.account === account) ?? houseGrant(actor.grants, account);
+  if (grant === null) return null;
+  return {
+    account,
+    workspaces: grant.workspaces,
+    may: (permission) => grantMay(actor.grants, grant, permission, account),
+  };
+}
+
+/** Whoever runs the installation may enter every account: nobody who is restricted to workspaces does. */
+function houseGrant(grants: readonly Grant[], account: string): Grant | null {
+  const house = grants.find((grant) => memberMay(grant, 'house.write', grant.account));
+  return house === undefined ? null : { account, role: house.role, workspaces: null };
+}
+
+/** Whether the actor may change what is the installation's, in whichever account. */
+export function runsHouse(actor: Actor): boolean {
+  if (actor.kind === 'nobody') return false;
+  if (actor.kind === 'key') return actor.scopes.includes('admin') && roleMay('admin', 'house.write', actor.account);
+  return actor.grants.some((grant) => memberMay(grant, 'house.write', grant.account));
+}
+
+/** An account that a person may enter, and all that he may do there. */
+export interface Entry extends Grant {
+  readonly permissions: readonly Permission[];
+  /** False: as one of those who run the installation. */
+  readonly isMember: boolean;
+}
+
+/** Of all `accounts` those that a person may enter, his own first. */
+export function entriesOf(grants: readonly Grant[], accounts: readonly string[]): readonly Entry[] {
+  const own = grants.map((grant) => ({ ...grant, isMember: true }));
+  const others = accounts
+    .filter((account) => grants.every((grant) => grant.account !== account))
+    .flatMap((account) => houseGrant(grants, account) ?? [])
+    .map((grant) => ({ ...grant, isMember: false }));
+  return [...own, ...others].map((grant) => ({
+    ...grant,
+    permissions: PERMISSIONS.filter((permission) => grantMay(grants, grant, permission, grant.account)),
+  }));
+}
+
+/** A `house.` permission counts wherever it is used, from the account that it is held in. */
+function grantMay(grants: readonly Grant[], grant: Grant, permission: Permission, account: string): boolean {
+  if (permission.startsWith('house.')) return grants.some((one) => memberMay(one, permission, one.account));
+  return memberMay(grant, permission, account);
+}
+
+function keyTenancy(
+  { account: own, workspace, scopes }: Extract<Actor, { kind: 'key' }>,
+  account: string,
+): Tenancy | null {
+  const isAdmin = scopes.includes('admin');
+  const runsHouse = isAdmin && roleMay('admin', 'house.write', own);
+  if (account !== own && !runsHouse) return null;
+  if (!isAdmin && !scopes.includes('usage')) return null;
+  return {
+    account,
+    workspaces: isAdmin ? null : [workspace],
+    may: (permission) => (isAdmin ? roleMay('admin', permission, own) : USAGE_SCOPE.has(permission)),
+  };
+}

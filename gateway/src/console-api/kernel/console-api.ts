@@ -1,0 +1,303 @@
+/**
+ * Owns the way of a request to its route below `/app/api`: who asks, whether he may, what he gave, what he is answered.
+ * Serves the routes of the contract's table and nothing else. Knows no single route.
+ */
+
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import { ArrivingBody, BODY_TIME_LIMITS, type BodyTimeLimits } from '../../call/request/arriving-body.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { acceptsEncoding } from '../../lib/accepts-encoding.ts';
+import { PeopleFailure } from '../../people/people-failure.ts';
+import { isOfWholeAccount } from '../../people/roles.ts';
+import type { Arrival } from '../../people/sign-in/auth-cookies.ts';
+import { CONSOLE_ROUTES, type ConsoleRoute, rowOf } from '../contract/contract.ts';
+import type { RouteRow } from '../contract/row.ts';
+import { type Actor, type Tenancy, tenancyOf } from './actor.ts';
+import { ConsoleFailure, failureResponse, type MemberFault } from './console-failure.ts';
+import { csvResponse } from './csv.ts';
+import { requireWholeAccount } from './find-resource.ts';
+import type { ConsoleCall, CsvFile, Handlers, Redirect } from './handlers.ts';
+
+export interface ConsoleApiParts {
+  readonly handlers: Handlers;
+  /** Who asks: the session of the cookie, or the key of `authorization`. Throws ConsoleFailure for a key that is none. */
+  identify(arrival: Arrival): Promise<Actor>;
+  /** What people reach the gateway at; null, or left out: what their requests say. */
+  publicUrl?(): string | null;
+  /** How long a body may take; left out: the defaults. */
+  bodyTimes?(): BodyTimeLimits;
+  /** A fault of ours, for the operator. */
+  onFault(route: string, cause: unknown): void;
+}
+
+export interface ConsoleApi {
+  /**
+   * `request.url` has the path below `/app/api`. Answers every request, whatever it is. `isForwardedHttps`: a trusted proxy
+   * says that it came by https.
+   */
+  fetch(request: Request, address: string | null, isForwardedHttps?: boolean): Promise<Response>;
+}
+
+const BODY_BYTES_MAX = 256 * 1024;
+/** What strangers may send. */
+const STRANGER_BODY_BYTES_MAX = 4 * 1024;
+const PREFIX = '/app/api';
+
+/** What every answer carries: nothing here is kept by a browser, framed, or taken for another type. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** The looser type of a handler, where it is called for any route. */
+type AnyHandler = (call: ConsoleCall<ConsoleRoute>) => Promise<unknown>;
+interface Environment {
+  readonly Bindings: { readonly address: string | null; readonly isForwardedHttps: boolean };
+}
+
+/** The API over its handlers. */
+export function createConsoleApi(parts: ConsoleApiParts): ConsoleApi {
+  const app = new Hono<Environment>().basePath(PREFIX);
+  for (const route of Object.keys(CONSOLE_ROUTES) as ConsoleRoute[]) {
+    const [method, path] = splitRoute(route);
+    const handler = parts.handlers[route] as AnyHandler;
+    app.on(method, path.replace(/\{(\w+)\}/g, ':$1'), (context) =>
+      answer(parts, { route, row: rowOf(route), handler }, context.req.raw, context.env, context.req.param()),
+    );
+  }
+  app.notFound(() => {
+    throw new ConsoleFailure(
+      'not_found',
+      'there is nothing at this path of the console API; GET /openapi.json lists what there is',
+    );
+  });
+  app.onError((fault) => {
+    if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault));
+    parts.onFault('', fault);
+    return withHeaders(failureResponse(OWN_FAULT));
+  });
+  return {
+    fetch: async (request, address, isForwardedHttps = false) => app.fetch(request, { address, isForwardedHttps }),
+  };
+}
+
+const OWN_FAULT = new ConsoleFailure('gateway_fault', 'the gateway failed; this is not your fault. Its log says why');
+
+/** Method and path of a route. */
+export function splitRoute(route: ConsoleRoute): readonly [method: string, path: string] {
+  const space = route.indexOf(' ');
+  return [route.slice(0, space), route.slice(space + 1)];
+}
+
+interface Matched {
+  readonly route: ConsoleRoute;
+  readonly row: RouteRow;
+  readonly handler: AnyHandler;
+}
+
+async function answer(
+  parts: ConsoleApiParts,
+  { route, row, handler }: Matched,
+  request: Request,
+  { address, isForwardedHttps }: Environment['Bindings'],
+  path: Record<string, string>,
+): Promise<Response> {
+  const outgoing = new Headers(HEADERS);
+  try {
+    const arrival = { headers: request.headers, address, isForwardedHttps };
+    const actor = await parts.identify(arrival);
+    if (actor.kind !== 'key') checkSameOrigin(request, parts.publicUrl?.() ?? null);
+    const tenancy = authorize(row, actor, path.account ?? null);
+    const query = readQuery(row, request);
+    const body = await readBody(row, request, actor, { limits: parts.bodyTimes?.() ?? BODY_TIME_LIMITS, address });
+    const call = {
+      request,
+      address,
+      arrival,
+      actor,
+      get tenancy(): Tenancy {
+        if (tenancy === null) throw new Error(`${route} asks for rights in an account and names none`);
+        return tenancy;
+      },
+      path,
+      query,
+      body,
+      outgoing,
+    };
+    // The table's schemas made the members; their types are lost where routes are handled alike.
+    const result = await handler(call as unknown as ConsoleCall<ConsoleRoute>);
+    if (row.reply === 'csv') return csvResponse(result as CsvFile, outgoing, (cause) => parts.onFault(route, cause));
+    if (row.reply === 'redirect') return redirectResponse(result as Redirect, outgoing);
+    return await jsonReply(result, request, outgoing);
+  } catch (fault) {
+    if (fault instanceof ConsoleFailure) return withHeaders(failureResponse(fault), outgoing);
+    if (fault instanceof PeopleFailure) {
+      return withHeaders(failureResponse(new ConsoleFailure(fault.kind, fault.message, fault.details)), outgoing);
+    }
+    parts.onFault(route, fault);
+    return withHeaders(failureResponse(OWN_FAULT), outgoing);
+  }
+}
+
+function redirectResponse({ location }: Redirect, outgoing: Headers): Response {
+  outgoing.set('location', location);
+  return new Response(null, { status: 303, headers: outgoing });
+}
+
+/** The rights that the route needs; null where it needs none in an account. */
+function authorize(row: RouteRow, actor: Actor, account: string | null): Tenancy | null {
+  if (row.access === 'anyone') return null;
+  if (actor.kind === 'nobody') throw new ConsoleFailure('signed_out', 'sign in first', { page: '/app/sign-in' });
+  if (row.peopleOnly === true || row.access === 'person') requirePerson(actor);
+  if (row.access === 'person') return null;
+  const tenancy = tenancyOf(actor, account ?? HOUSE);
+  if (tenancy === null) throw new ConsoleFailure('not_found', 'there is no such account for you');
+  if (!tenancy.may(row.access)) {
+    if (actor.kind === 'person' && isOfWholeAccount(row.access)) requireWholeAccount(tenancy, 'this is');
+    throw new ConsoleFailure(
+      'forbidden',
+      `this needs the permission ${row.access}, which your role does not have; ask an owner or admin of the account`,
+      {
+        page: '/app/members',
+      },
+    );
+  }
+  if (row.wholeAccount === true) requireWholeAccount(tenancy, 'this is');
+  return tenancy;
+}
+
+/** What is asked of no account is the installation's. */
+const HOUSE = 'default';
+
+function requirePerson(actor: Actor): void {
+  if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
+}
+
+function readQuery(row: RouteRow, request: Request): unknown {
+  if (row.query === undefined) return undefined;
+  const given = Object.fromEntries(new URL(request.url).searchParams);
+  return parsed(row.query, given);
+}
+
+async function readBody(row: RouteRow, request: Request, actor: Actor, arrival: BodyArrival): Promise<unknown> {
+  if (row.body === undefined) return undefined;
+  const bytesMax = row.bodyBytesMax ?? (actor.kind === 'nobody' ? STRANGER_BODY_BYTES_MAX : BODY_BYTES_MAX);
+  return parsed(row.body, await readJsonBody(request, bytesMax, arrival));
+}
+
+function parsed(schema: z.ZodObject, given: unknown): unknown {
+  const outcome = schema.safeParse(given);
+  if (outcome.success) return outcome.data;
+  const faults = memberFaults(outcome.error);
+  const [{ member, message } = { member: '', message: 'the request: is not valid' }] = faults;
+  throw new ConsoleFailure('invalid', message, { member, ...(faults.length > 1 ? { faults } : {}) });
+}
+
+/** The first thing wrong with each member, in their order. */
+function memberFaults({ issues }: z.ZodError): readonly MemberFault[] {
+  const faults = new Map<string, MemberFault>();
+  for (const { path, message } of issues) {
+    const member = path.map(String).join('.');
+    if (faults.has(member)) continue;
+    faults.set(member, { member, message: `${member === '' ? 'the request' : member}: ${message}` });
+  }
+  return [...faults.values()];
+}
+
+function withHeaders(response: Response, outgoing: Headers = new Headers(HEADERS)): Response {
+  for (const [name, value] of outgoing) response.headers.append(name, value);
+  return response;
+}
+
+/** Smaller answers travel in one packet as they are. */
+const PACKED_FROM_BYTES = 1_024;
+
+/** Packs on a thread of its own, so that no call waits for it. */
+const pack = promisify(gzip);
+
+export async function jsonReply(result: unknown, request: Request, headers: Headers): Promise<Response> {
+  if (request.method !== 'GET') return Response.json(result, { headers });
+  headers.append('vary', 'accept-encoding');
+  const plain = Response.json(result, { headers });
+  if (!acceptsEncoding(request.headers.get('accept-encoding'), 'gzip')) return plain;
+  const bytes = await plain.arrayBuffer();
+  if (bytes.byteLength < PACKED_FROM_BYTES) return new Response(bytes, { headers: plain.headers });
+  const packedHeaders = new Headers(plain.headers);
+  packedHeaders.set('content-encoding', 'gzip');
+  return new Response(await pack(bytes), { headers: packedHeaders });
+}
+
+const READS = new Set(['GET', 'HEAD']);
+
+/**
+ * Throws `cross_site` where a request that changes something does not come from a page of this server. A browser sends
+ * `sec-fetch-site` with every request; an old one `origin` at least. `publicUrl`: what people reach the gateway at, behind a
+ * proxy that speaks to it under another name.
+ */
+export function checkSameOrigin(request: Request, publicUrl: string | null): void {
+  if (READS.has(request.method)) return;
+  const site = request.headers.get('sec-fetch-site');
+  const origin = request.headers.get('origin');
+  const isOwn = site === 'same-origin' || (site === null && origin !== null);
+  const host = origin === null ? null : hostOf(origin);
+  if (isOwn && (origin === null || host === request.headers.get('host') || isAt(origin, publicUrl))) return;
+  throw new ConsoleFailure('cross_site', 'this request did not come from a page of this console; open the page anew');
+}
+
+function hostOf(origin: string): string | null {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return null;
+  }
+}
+
+function isAt(origin: string, publicUrl: string | null): boolean {
+  return publicUrl !== null && origin === new URL(publicUrl).origin;
+}
+
+/** How long the body may take, and who sends it. */
+interface BodyArrival {
+  readonly limits: BodyTimeLimits;
+  readonly address: string | null;
+}
+
+/** The parsed body. Throws `not_json`, `too_large`, `body_timeout`, `over_capacity` or `invalid`. */
+async function readJsonBody(request: Request, bytesMax: number, arrival: BodyArrival): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    throw new ConsoleFailure(
+      'not_json',
+      `found the content type ${JSON.stringify(type.slice(0, 100))}, expected application/json`,
+    );
+  }
+  const text = await readText(request, bytesMax, arrival);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConsoleFailure('invalid', 'the body is no valid JSON', { cause });
+  }
+}
+
+async function readText({ body }: Request, bytesMax: number, { limits, address }: BodyArrival): Promise<string> {
+  if (body === null) return '';
+  try {
+    const bytes = await new ArrivingBody(limits, () => address).gather(body, (byteCount) => {
+      if (byteCount <= bytesMax) return;
+      throw new ConsoleFailure('too_large', `the body is larger than ${bytesMax} bytes`, { closeConnection: true });
+    });
+    return bytes.toString('utf8');
+  } catch (fault) {
+    if (!(fault instanceof CallFailure)) throw fault;
+    const kind = fault.kind === 'body_timeout' ? 'body_timeout' : 'over_capacity';
+    const { retryAfterSeconds } = fault.details;
+    throw new ConsoleFailure(kind, fault.message, {
+      closeConnection: true,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    });
+  }
+}

@@ -1,0 +1,22 @@
+/** Owns the days that pages count by: an account's own, by the clocks of its time zone. */
+import { windowAt } from '../../admission/window.ts';
+
+/** Where each of the last days begins, the oldest first, and where today ends. Unix ms; one more than there are days. */
+export function dayBounds(timeZone: string, nowMs: number, days: number): readonly number[] {
+  const today = windowAt('day', timeZone, nowMs);
+  const bounds = [today.startMs];
+  for (let day = 1; day < days; day++) bounds.unshift(windowAt('day', timeZone, (bounds[0] ?? 0) - 1).startMs);
+  return [...bounds, today.endMs ?? nowMs + 1];
+}
+
+/** The date that clocks of the zone show at a moment: `2026-11-30`. */
+export function dateIn(timeZone: string, atMs: number): string {
+  const shown = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    calendar: 'gregory',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  return shown.format(atMs);
+}

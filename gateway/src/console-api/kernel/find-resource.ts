@@ -1,0 +1,86 @@
+/** Owns finding what a path names within the rights of who asks: what is another account's, or another workspace's, is not there. */
+import type { StoredAccount } from '../../store/ports/policy.ts';
+import type { Scope, StoredKey, StoredWorkspace } from '../../store/ports/records.ts';
+import type { PolicyParts } from '../policy/policy-parts.ts';
+import type { Actor, Tenancy } from './actor.ts';
+import { ConsoleFailure } from './console-failure.ts';
+
+type Directory = Pick<PolicyParts, 'gate'>;
+
+interface Asking {
+  readonly actor: Actor;
+  readonly tenancy: Tenancy;
+}
+
+export function seesWorkspace({ workspaces }: Tenancy, id: string): boolean {
+  return workspaces === null || workspaces.includes(id);
+}
+
+/** Throws `not_found`. */
+export function findKey({ gate }: Directory, tenancy: Tenancy, id: string): StoredKey {
+  const key = gate.directory.keys.get(id);
+  if (key !== undefined && key.accountId === tenancy.account && seesWorkspace(tenancy, key.workspaceId)) return key;
+  throw new ConsoleFailure('not_found', 'there is no such key here; see the list of keys', { page: '/app/keys' });
+}
+
+/** Throws `not_found`. */
+export function findWorkspace({ gate }: Directory, tenancy: Tenancy, id: string): StoredWorkspace {
+  const workspace = gate.directory.workspaces.get(id);
+  if (workspace !== undefined && workspace.accountId === tenancy.account && seesWorkspace(tenancy, id))
+    return workspace;
+  throw new ConsoleFailure('not_found', 'there is no such workspace here; see the list of workspaces', {
+    member: 'workspace',
+    page: '/app/workspaces',
+  });
+}
+
+/** Throws `not_found`. */
+export function findAccount({ gate }: Directory, { account: id }: Tenancy): StoredAccount {
+  const account = gate.directory.accounts.get(id);
+  if (account !== undefined) return account;
+  throw new ConsoleFailure('not_found', 'there is no such account; see the list of accounts', { page: '/app/billing' });
+}
+
+/** A key that who asks may change: his own, or with `keys.manage` anybody's. Throws `not_found` or `forbidden`. */
+export function findOwnKey(parts: Directory, { actor, tenancy }: Asking, id: string): StoredKey {
+  const key = findKey(parts, tenancy, id);
+  const me = personBehind(parts, actor);
+  if (tenancy.may('keys.manage') || (me !== null && key.createdBy === me)) return key;
+  throw new ConsoleFailure(
+    'forbidden',
+    'this key is somebody else’s; you may change the keys that you made. Ask its owner, or an admin of the account',
+    { page: '/app/keys' },
+  );
+}
+
+/** The person whose rights a key that is made now is bound by; null: nobody’s. What a key makes is its maker’s. */
+export function personBehind({ gate }: Directory, actor: Actor): string | null {
+  if (actor.kind === 'person') return actor.id;
+  return actor.kind === 'key' ? (gate.directory.keys.get(actor.id)?.createdBy ?? null) : null;
+}
+
+/** Throws `forbidden` where a key with these scopes could do more than who asks for it. */
+export function checkScopes({ tenancy }: Asking, scopes: readonly Scope[]): void {
+  if (!scopes.includes('admin')) return;
+  // A key with the scope admin is an admin of all of the account.
+  if (tenancy.may('keys.manage') && tenancy.may('settings.write')) return;
+
+  throw new ConsoleFailure(
+    'forbidden',
+    `scopes: found admin, which only an owner or admin of the whole account may give to a key; leave it out`,
+    {
+      member: 'scopes',
+      page: '/app/members',
+    },
+  );
+}
+
+/** Throws `forbidden` for who is restricted to some workspaces, where something is the whole account’s. */
+export function requireWholeAccount({ workspaces }: Tenancy, what: string): void {
+  if (workspaces === null) return;
+  throw new ConsoleFailure(
+    'forbidden',
+    `${what} of the whole account, and your membership is restricted to workspaces; ask an owner or admin of the account`,
+    { page: '/app/members' },
+  );
+}

@@ -1,0 +1,24 @@
+/** Checks what a route says of a command that the store did not take. */
+import { expect, test } from 'bun:test';
+import { StoreFailure, type StoreFailureKind } from '../../store/sqlite/store-failure.ts';
+import { ConsoleFailure } from './console-failure.ts';
+import { runCommand } from './run-command.ts';
+
+const ASKING = {
+  actor: { kind: 'key', id: 'k', name: 'K', account: 'default', workspace: 'default', scopes: ['admin'] },
+  address: null,
+} as const;
+
+const CASES: readonly (readonly [StoreFailureKind, string, RegExp])[] = [
+  ['refused', 'conflict', /^the words of the store$/],
+  ['full', 'store_away', /nothing was changed/],
+  ['writer-lost', 'store_away', /not known whether the change was kept: look before you ask again/],
+];
+
+test.each(CASES)('a store that fails as %s is %s, and only what is sure is said', async (kind, name, words) => {
+  const fault = new StoreFailure(kind, 'the words of the store');
+  const asked = runCommand({ run: () => Promise.reject(fault) }, ASKING, 'keys.create', {});
+  const failure: unknown = await asked.catch((thrown: unknown) => thrown);
+  expect(failure).toBeInstanceOf(ConsoleFailure);
+  expect(failure).toMatchObject({ kind: name, message: expect.stringMatching(words) });
+});

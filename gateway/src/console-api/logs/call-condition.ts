@@ -1,0 +1,64 @@
+/** Owns how the filters of a query become a condition on calls. */
+import { type CallCondition, NONE } from '../../store/ports/usage.ts';
+import type { ReadQuery } from '../contract/contract.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+
+export type AskedCalls = Pick<
+  ReadQuery<'GET /accounts/{account}/usage.csv'>,
+  'model' | 'provider' | 'key' | 'member' | 'workspace' | 'end_user' | 'session' | 'protocol' | 'without'
+>;
+
+export const EVERY_CALL: CallCondition = {
+  model: null,
+  provider: null,
+  keys: null,
+  workspace: null,
+  end_user: null,
+  session: null,
+  protocol: null,
+};
+
+/** Whether `conditionOf` needs to know whose keys are whose. */
+export function asksMember({ member, without }: AskedCalls): boolean {
+  return member !== undefined || (without?.includes('member') ?? false);
+}
+
+/**
+ * `owners`: key → member. A member stands for his keys; calls without one are those whose key nobody of them made.
+ * @throws ConsoleFailure where calls are to have a value and none.
+ */
+export function conditionOf(asked: AskedCalls, owners: ReadonlyMap<string, string>): CallCondition {
+  const { without = [] } = asked;
+  for (const name of without) {
+    if (asked[name] === undefined) continue;
+    throw new ConsoleFailure(
+      'invalid',
+      `without: found ${name} beside ${name}=${asked[name]}; expected one of the two`,
+      {
+        member: 'without',
+      },
+    );
+  }
+  const wishOf = (name: Exclude<(typeof without)[number], 'member'>) =>
+    without.includes(name) ? NONE : (asked[name] ?? null);
+  return {
+    model: wishOf('model'),
+    provider: wishOf('provider'),
+    keys: keysOf(asked, owners),
+    workspace: asked.workspace ?? null,
+    end_user: wishOf('end_user'),
+    session: wishOf('session'),
+    protocol: asked.protocol ?? null,
+  };
+}
+
+function keysOf({ key, member, without }: AskedCalls, owners: ReadonlyMap<string, string>): CallCondition['keys'] {
+  if (without?.includes('member')) {
+    if (key === undefined) return { except: [...owners.keys()] };
+    return owners.has(key) ? [] : [key];
+  }
+  if (member === undefined) return key === undefined ? null : [key];
+  const owned = [...owners].filter(([, owner]) => owner === member).map(([owned]) => owned);
+  if (key === undefined) return owned;
+  return owned.includes(key) ? [key] : [];
+}

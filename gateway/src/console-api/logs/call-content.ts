@@ -1,0 +1,170 @@
+/** Owns what a reader of the log gets of a call's content: nothing, that it is hidden, or all of it. Keeps nothing. */
+
+import type { z } from 'zod';
+import { startSseDecoder } from '../../framing/sse-decoder.ts';
+import type { GenerationEvent } from '../../generation/event.ts';
+import { foldGeneration } from '../../generation/generation.ts';
+import type { Part, Source } from '../../generation/part.ts';
+import { TRANSLATION_OUTLINE_DEPTH } from '../../protocols/codec.ts';
+import type { Protocol } from '../../protocols/protocol.ts';
+import { PROTOCOLS } from '../../protocols/registry.ts';
+import { startNotes } from '../../protocols/request/translation-notes.ts';
+import type { CallContent, ContentStore, KeptBytes } from '../../store/ports/content.ts';
+import { startJsonScan } from '../../wire/json-scan.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { conversationTurn } from '../contract/logs.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+
+/** The members of a call's detail that are about what was said in it. */
+export type ShownContent = Pick<Reply<'GET /accounts/{account}/logs/{request}'>, 'content' | 'conversation' | 'raw'>;
+
+/** What a reader gets of the call; what belongs to another account or workspace is as if it were not kept. Never rejects. */
+export type ContentOf = (tenancy: Tenancy, requestId: string) => Promise<ShownContent>;
+
+const NOTHING = { conversation: null, raw: null } as const;
+
+/** `onFault`: content is kept and cannot be read, for the operator. */
+export function createContentOf(
+  store: Pick<ContentStore, 'find' | 'read'>,
+  onFault: (requestId: string, cause: unknown) => void,
+): ContentOf {
+  return async (tenancy, requestId) => {
+    try {
+      const workspace = await store.find(tenancy.account, requestId);
+      if (workspace === null || tenancy.workspaces?.includes(workspace) === false) {
+        return { content: 'none', ...NOTHING };
+      }
+      if (!tenancy.may('content.read')) return { content: 'hidden', ...NOTHING };
+      const content = await store.read(tenancy.account, requestId);
+      return content === null ? { content: 'none', ...NOTHING } : await showContent(content);
+    } catch (cause) {
+      onFault(requestId, cause);
+      return { content: 'unreadable', ...NOTHING };
+    }
+  };
+}
+
+async function showContent(content: CallContent): Promise<ShownContent> {
+  const { request, upstreamRequest, response, upstreamResponse, stream, status } = content;
+  const protocol = PROTOCOLS[content.protocol];
+  const said = isCut(request) ? null : await readRequestTurns(protocol, request.bytes);
+  // The beginning of a stream can be read without its end, the beginning of JSON cannot.
+  const answered =
+    isCut(response) && !stream ? null : readAnswerTurn(protocol, { bytes: response.bytes, stream, status });
+  const requestText = textOf(request);
+  const sent = upstreamRequest === 'same' ? request : upstreamRequest;
+  return {
+    content: 'shown',
+    conversation:
+      said === null && answered === null ? null : [...(said ?? []), ...(answered === null ? [] : [answered])],
+    raw: {
+      request: requestText,
+      upstream_request: sent === null ? null : sent === request ? requestText : textOf(sent),
+      response: textOf(response),
+      upstream_response: upstreamResponse === null ? null : textOf(upstreamResponse),
+      truncated: [request, sent, response, upstreamResponse].some((body) => body !== null && isCut(body)),
+    },
+  };
+}
+
+function isCut({ bytes, totalBytes }: KeptBytes): boolean {
+  return bytes.length < totalBytes;
+}
+
+/** Bytes that are not UTF-8 are shown as the replacement character. */
+function textOf({ bytes }: KeptBytes): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+}
+
+type ConversationTurn = z.output<typeof conversationTurn>;
+type ConversationPart = ConversationTurn['parts'][number];
+
+/** After so many bytes other calls get their turn. */
+const STEP_BYTES = 256 * 1024;
+
+/** What the caller said; null: it cannot be read, since it is not whole or not of the format. */
+async function readRequestTurns(protocol: Protocol, request: Uint8Array): Promise<readonly ConversationTurn[] | null> {
+  const scan = startJsonScan(request, { outlineDepth: TRANSLATION_OUTLINE_DEPTH });
+  let outcome = scan.step(STEP_BYTES);
+  while (outcome === 'more') {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    outcome = scan.step(STEP_BYTES);
+  }
+  if (!outcome.ok) return null;
+  try {
+    const { turns } = protocol.codec.parseRequest(outcome, startNotes(false));
+    return turns.map(({ role, parts }) => ({ role, parts: parts.map(showPart) }));
+  } catch {
+    // A caller's request may be refused for what it says: then the raw body is what there is to show.
+    return null;
+  }
+}
+
+/** What went out: the answer, as far as it came, or the error; null: neither can be read in it. */
+function readAnswerTurn(
+  protocol: Protocol,
+  { bytes, stream, status }: { readonly bytes: Uint8Array; readonly stream: boolean; readonly status: number },
+): ConversationTurn | null {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (!stream && status !== 200) {
+    const { message } = protocol.codec.readError(body);
+    return message === '' ? null : errorTurn(message);
+  }
+  const events = stream ? readStream(protocol, body) : protocol.codec.parseAnswer(body);
+  const parts = foldGeneration(events).parts.map(showPart);
+  const failed = events.find((event) => event.kind === 'error');
+  if (failed !== undefined) parts.push({ kind: 'other', name: 'error', text: failed.message });
+  return parts.length === 0 ? null : { role: 'assistant', parts };
+}
+
+function readStream(protocol: Protocol, body: Buffer): readonly GenerationEvent[] {
+  const decoder = startSseDecoder();
+  const parser = protocol.codec.startStreamParser();
+  const events: GenerationEvent[] = [];
+  for (const output of [...decoder.push(body), ...decoder.finish()]) {
+    if (output.kind === 'event') events.push(...parser.push(output));
+  }
+  return events;
+}
+
+function errorTurn(text: string): ConversationTurn {
+  return { role: 'error', parts: [{ kind: 'other', name: 'error', text }] };
+}
+
+function showPart(part: Part): ConversationPart {
+  switch (part.kind) {
+    case 'text':
+      return { kind: 'text', name: null, text: part.text };
+    case 'reasoning':
+      return { kind: 'reasoning', name: part.redacted ? 'redacted' : null, text: part.text };
+    case 'tool_call':
+      return { kind: 'tool_call', name: part.name, text: part.arguments };
+    case 'tool_result': {
+      const text = part.parts.map((each) => showPart(each).text).join('\n');
+      return { kind: 'tool_result', name: part.call_id, text: part.is_error ? `error: ${text}` : text };
+    }
+    case 'image':
+    case 'audio':
+      return { kind: 'media', name: part.kind, text: describeSource(part.source) };
+    case 'document':
+      return { kind: 'media', name: part.title ?? 'document', text: describeSource(part.source) };
+    case 'refusal':
+      return { kind: 'other', name: 'refusal', text: part.text };
+    case 'opaque':
+      return { kind: 'other', name: part.type, text: part.native.json };
+  }
+}
+
+/** A medium's bytes are not shown: what they are, and how many. */
+function describeSource(source: Source): string {
+  switch (source.kind) {
+    case 'base64':
+      return `${source.media_type}, ${Math.floor((source.base64.length * 3) / 4)} bytes`;
+    case 'url':
+      return source.url;
+    case 'file':
+      return `file ${source.id}`;
+    case 'text':
+      return source.text;
+  }
+}

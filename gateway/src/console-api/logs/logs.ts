@@ -1,0 +1,300 @@
+/** Owns the logs page: lists of calls with their live tail and file, and one call whole. */
+
+import { chooseRates, PRICE_MEMBERS, type Price, readPriceVersion } from '../../billing/price.ts';
+import { renderCallRecord } from '../../billing/render-call-record.ts';
+import { MEDIA_COUNTERS, MEDIA_PARTS, type Usage, type UsagePart } from '../../generation/usage.ts';
+import type { CallDetail, CallEntry, LogPage, LogQuestion, UsageReader } from '../../store/ports/usage.ts';
+import type { ReadQuery, Reply } from '../contract/contract.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { csvLine } from '../kernel/csv.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { tenantOf } from '../usage/usage.ts';
+import { orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from '../usage/usage-parts.ts';
+import { parseRange } from '../usage/usage-range.ts';
+import { asksMember, conditionOf } from './call-condition.ts';
+import type { ContentOf } from './call-content.ts';
+import { explainCallFailure, showCall } from './show-reason.ts';
+
+type LogRoute =
+  | 'GET /accounts/{account}/logs'
+  | 'GET /accounts/{account}/logs.csv'
+  | 'GET /accounts/{account}/logs/{request}';
+type Asked = ReadQuery<'GET /accounts/{account}/logs.csv'>;
+
+export interface LogParts extends Pick<UsageParts, 'labelsOf' | 'nowMs' | 'timeZoneOf'> {
+  readonly usage: Pick<UsageReader, 'readLogs' | 'readTail' | 'readCall'>;
+  readonly contentOf: ContentOf;
+}
+
+/**
+ * A call is on the disk a little after its end. The tail asks so far back again, so it may answer a call twice: readers know
+ * calls by their ids.
+ */
+const TAIL_OVERLAP_MS = 2_000;
+
+export function logHandlers(parts: LogParts): Handlers<LogRoute> {
+  const { usage, contentOf } = parts;
+  return {
+    'GET /accounts/{account}/logs': async ({ tenancy, query }) => {
+      const askedMs = parts.nowMs();
+      const { before, after, limit } = query;
+      const labels = await labelsFor(parts, tenancy, query);
+      const common = {
+        tenant: tenantOf(tenancy),
+        ...choiceOf(query, labels),
+        limit,
+        timeMsMax: PAGE_MS_MAX,
+      };
+      const filter_labels = labels?.namesOfAsked(query, tenancy.workspaces) ?? [];
+      if (after !== undefined) {
+        const found = await orRefuse(usage.readTail({ ...common, endedMs: parseAfter(after), nowMs: askedMs }));
+        const last = found.at(-1);
+        // A full page ends before the present: the next one goes on where it ended.
+        const isFull = last !== undefined && found.length === limit;
+        const newest = isFull ? Math.floor(last.at_ms + last.duration_ms) : askedMs - TAIL_OVERLAP_MS;
+        const { fromMs, toMs } = rangeOf(query, askedMs);
+        const calls = found.filter(({ at_ms }) => at_ms >= (fromMs ?? 0) && at_ms < toMs);
+        calls.sort((one, other) => (one.request_id > other.request_id ? -1 : 1));
+        return {
+          calls: calls.map((call) => showCall(tenancy, call)),
+          next: null,
+          newest: String(newest),
+          filter_labels,
+          histogram: null,
+        };
+      }
+      const page = await orRefuse(
+        usage.readLogs({
+          ...common,
+          ...rangeOf(query, askedMs),
+          idPrefix: prefixOf(query.q),
+          beforeId: before ?? null,
+          withHistogram: before === undefined,
+        }),
+      );
+      return {
+        calls: page.calls.map((call) => showCall(tenancy, call)),
+        next: page.next,
+        newest: before === undefined ? String(askedMs - TAIL_OVERLAP_MS) : null,
+        filter_labels,
+        histogram:
+          page.histogram === null
+            ? null
+            : {
+                step_ms: page.histogram.stepMs,
+                bars: page.histogram.bars.map(({ atMs, requests, errors }) => ({
+                  at: new Date(atMs).toISOString(),
+                  requests,
+                  errors,
+                })),
+              },
+      };
+    },
+    'GET /accounts/{account}/logs.csv': async ({ tenancy, query }) => ({
+      name: 'calls.csv',
+      lines: callLines(usage, {
+        tenant: tenantOf(tenancy),
+        ...choiceOf(query, await labelsFor(parts, tenancy, query)),
+        ...rangeOf(query, parts.nowMs()),
+        idPrefix: prefixOf(query.q),
+        timeMsMax: PAGE_MS_MAX,
+      }),
+    }),
+    'GET /accounts/{account}/logs/{request}': async ({ tenancy, path }) => {
+      const found = await orRefuse(usage.readCall(tenantOf(tenancy), path.request));
+      if (found === null) {
+        throw new ConsoleFailure(
+          'not_found',
+          `found no call ${path.request.slice(0, 64)} of this account; look in its logs`,
+          {
+            page: '/app/logs',
+          },
+        );
+      }
+      return {
+        call: showCall(tenancy, found.call),
+        explanation: explainCallFailure(tenancy, found.call, parts.timeZoneOf(tenancy.account)),
+        cost: callCost(found),
+        entries: found.entries.map(({ seq, kind, amount, released, atMs, hash }) => ({
+          seq,
+          kind,
+          amount_nano_usd: amount.toString(),
+          released_nano_usd: released.toString(),
+          at: new Date(atMs).toISOString(),
+          hash,
+        })),
+        ...(await contentOf(tenancy, path.request)),
+      };
+    },
+  };
+}
+
+/** Null: neither a key nor a member is asked for. */
+async function labelsFor({ labelsOf }: LogParts, { account }: Tenancy, asked: Asked): Promise<UsageLabels | null> {
+  return asked.key !== undefined || asksMember(asked) ? labelsOf(account) : null;
+}
+
+function choiceOf(asked: Asked, labels: UsageLabels | null) {
+  return { condition: conditionOf(asked, labels?.owners ?? new Map()), outcome: asked.outcome ?? null };
+}
+
+function rangeOf({ from, to }: Asked, nowMs: number): { fromMs: number | null; toMs: number } {
+  if (from !== undefined && to !== undefined) {
+    const [fromMs, toMs] = parseRange(from, to);
+    return { fromMs, toMs };
+  }
+  // A call that arrives while the page is read belongs to it.
+  return {
+    fromMs: from === undefined ? null : Date.parse(from),
+    toMs: to === undefined ? nowMs + TAIL_OVERLAP_MS : Date.parse(to),
+  };
+}
+
+/** What people paste may lack the prefix. */
+function prefixOf(q: string | undefined): string | null {
+  const text = q?.trim() ?? '';
+  if (text === '') return null;
+  return text.startsWith('req_') || 'req_'.startsWith(text) ? text : `req_${text}`;
+}
+
+function parseAfter(after: string): number {
+  const endedMs = Number(after);
+  if (Number.isSafeInteger(endedMs) && endedMs >= 0) return endedMs;
+  throw new ConsoleFailure('invalid', `after: found ${JSON.stringify(after.slice(0, 32))}, expected what newest said`, {
+    member: 'after',
+  });
+}
+
+type CallCost = Reply<'GET /accounts/{account}/logs/{request}'>['cost'];
+type CostLine = NonNullable<CallCost>['lines'][number];
+
+const PPM = 1_000_000n;
+const PICO_PER_NANO = 1_000n;
+
+/** Null: the call has no price. Lines are exact pico-USD; their sum is rounded once, half up, to what was settled and absorbed. */
+export function callCost({ call, entries }: CallDetail): CallCost {
+  if (call.cost_nano_usd === null) return null;
+  const sum = (...kinds: readonly CallEntry['kind'][]) =>
+    entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, { amount }) => total + amount, 0n);
+  return {
+    lines: linesOf(call),
+    held_nano_usd: sum('hold', 'extend').toString(),
+    settled_nano_usd: sum('post').toString(),
+    absorbed_nano_usd: sum('absorb').toString(),
+  };
+}
+
+/** None where nothing was charged by tokens: a call whose usage is void, one answered from a cache, one without a price then. */
+function linesOf({ price_version, usage_source, usage }: CallDetail['call']): CostLine[] {
+  if (price_version === null || usage_source === 'void' || usage_source === 'cache') return [];
+  const price = readPriceVersion(price_version);
+  if (price === null) return [];
+  const parts = usage.apart?.parts ?? [usage];
+  const lines: CostLine[] = [];
+  for (const part of parts) {
+    const version = 'price_version' in part ? part.price_version : undefined;
+    const own = version === undefined ? price : readPriceVersion(version);
+    if (own !== null) addTokens(lines, part, own);
+  }
+  for (const [tool, requests] of Object.entries(usage.apart?.server_tools ?? {})) {
+    addLine(lines, { kind: tool, unit: 'request', count: requests }, (price.fees?.get(tool) ?? 0n) * PICO_PER_NANO);
+  }
+  if (price.markUpPpm === 0n) return lines;
+  const whole = lines.reduce((sum, line) => sum + BigInt(line.cost_pico_usd), 0n);
+  const markUp = (whole * price.markUpPpm) / PPM;
+  return [...lines, { kind: 'mark_up', unit: null, count: 0, pico_usd_each: '0', cost_pico_usd: markUp.toString() }];
+}
+
+/** The tokens of a call, or of one of the runs of models that it took, by kind. */
+function addTokens(lines: CostLine[], usage: Usage | UsagePart, price: Price): void {
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = usage;
+  const rates = chooseRates(price, input + cache_read + cache_write_5m + cache_write_1h);
+  const counts: Record<string, number> = {
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output: output - reasoning,
+    reasoning,
+  };
+  const apart = 'apart' in usage ? usage.apart : undefined;
+  for (const counter of MEDIA_COUNTERS) {
+    const count = apart?.[counter] ?? 0;
+    counts[counter] = count;
+    counts[MEDIA_PARTS[counter]] = (counts[MEDIA_PARTS[counter]] ?? 0) - count;
+  }
+  for (const kind of [...PRICE_MEMBERS, ...MEDIA_COUNTERS]) {
+    addLine(lines, { kind, unit: 'token', count: counts[kind] ?? 0 }, rates[kind]);
+  }
+}
+
+/** What is of one kind at one price is one line. */
+function addLine(
+  lines: CostLine[],
+  { kind, unit, count }: Pick<CostLine, 'kind' | 'unit' | 'count'>,
+  picoUsd: bigint,
+): void {
+  if (count === 0) return;
+  const pico_usd_each = picoUsd.toString();
+  const at = lines.findIndex(
+    (line) => line.kind === kind && line.unit === unit && line.pico_usd_each === pico_usd_each,
+  );
+  const all = count + (lines[at]?.count ?? 0);
+  const line = { kind, unit, count: all, pico_usd_each, cost_pico_usd: (BigInt(all) * picoUsd).toString() };
+  if (at === -1) lines.push(line);
+  else lines[at] = line;
+}
+
+const COLUMNS = [
+  'request_id',
+  'at',
+  'account',
+  'workspace',
+  'key_id',
+  'key_name',
+  'end_user',
+  'session',
+  'protocol',
+  'model',
+  'served_model',
+  'provider',
+  'stream',
+  'status',
+  'error',
+  'finish_reason',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'usage_source',
+  'price_version',
+  'cost_nano_usd',
+  'ttfb_ms',
+  'duration_ms',
+  'reason',
+] as const;
+const PAGE_CALLS = 1_000;
+
+/** The head, then the newest first. What is being read holds no more than a page; a reading that fails ends the file in a fault. */
+export async function* callLines(
+  usage: Pick<UsageReader, 'readLogs'>,
+  question: Omit<LogQuestion, 'beforeId' | 'limit' | 'withHistogram'>,
+): AsyncGenerator<string> {
+  yield csvLine([...COLUMNS]);
+  for (let beforeId: string | null = null; ; ) {
+    const asked: LogQuestion = { ...question, beforeId, limit: PAGE_CALLS, withHistogram: false };
+    const page: LogPage = await orRefuse(usage.readLogs(asked));
+    yield page.calls.map(renderLine).join('');
+    if (page.next === null) return;
+    beforeId = page.next;
+  }
+}
+
+function renderLine(call: LogPage['calls'][number]): string {
+  const { usage, reason, ...rest } = renderCallRecord(call);
+  const cells = { ...rest, ...usage, reason: reason?.kind ?? null };
+  return csvLine(COLUMNS.map((column) => cells[column]));
+}

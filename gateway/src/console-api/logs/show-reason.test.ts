@@ -1,0 +1,97 @@
+/** Checks who is told how much of a reason: a model's rule and a credential are the operator's, a balance is the whole account's. */
+import { expect, test } from 'bun:test';
+import type { Reason } from '../../errors/reason.ts';
+import { type MemberRights, memberMay } from '../../people/roles.ts';
+import { sampleRecord } from '../../store/sqlite/testing/sample-record.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { explainCallFailure, showCall } from './show-reason.ts';
+
+function tenancyOf(account: string, rights: MemberRights): Tenancy {
+  return { account, workspaces: rights.workspaces, may: (permission) => memberMay(rights, permission, account) };
+}
+
+const HOUSE = tenancyOf('default', { role: 'admin', workspaces: null });
+const OWNER = tenancyOf('acme', { role: 'owner', workspaces: null });
+const VIEWER = tenancyOf('acme', { role: 'viewer', workspaces: ['red'] });
+
+const numbers = { used: '7', limit: '9', needed: '3' };
+const model: Reason = {
+  kind: 'budget_spent',
+  subject: { type: 'model', id: 'm', name: 'm' },
+  rule: { id: 'model:m', cap: 'budget', window: 'day' },
+  ...numbers,
+  at_step: 'limits',
+};
+const balance: Reason = {
+  kind: 'balance_empty',
+  subject: { type: 'account', id: 'acme', name: 'acme' },
+  rule: { id: 'account:acme', cap: 'balance' },
+  limit: '9',
+  needed: '3',
+  at_step: 'limits',
+};
+const credential: Reason = {
+  kind: 'provider_credential',
+  target: { provider: 'lab', model: 'm' },
+  upstream: { status: 400, type: null, message: 'your credit balance is too low' },
+  at_step: 'provider',
+};
+const ownKey: Reason = {
+  kind: 'rate_limited',
+  subject: { type: 'key', id: 'key_1', name: 'first' },
+  rule: { id: 'key:key_1', cap: 'requests_per_minute' },
+  used: 2,
+  limit: 2,
+  needed: 1,
+  at_step: 'limits',
+};
+
+const shown = (tenancy: Tenancy, reason: Reason) => showCall(tenancy, sampleRecord('req_1', { reason })).reason;
+
+test('who runs the installation is told all', () => {
+  for (const reason of [model, balance, credential, ownKey]) expect(shown(HOUSE, reason)).toEqual(reason);
+});
+
+test('the operator’s rule and account are named to others, without numbers and words', () => {
+  for (const tenancy of [OWNER, VIEWER]) {
+    expect(shown(tenancy, model)).toEqual({
+      kind: 'budget_spent',
+      subject: { type: 'model', id: 'm', name: 'm' },
+      rule: { id: 'model:m', cap: 'budget', window: 'day' },
+      at_step: 'limits',
+    });
+    expect(shown(tenancy, credential)).toEqual({
+      kind: 'provider_credential',
+      target: { provider: 'lab', model: 'm' },
+      at_step: 'provider',
+    });
+  }
+});
+
+test('what an account has left is for those who see all of it', () => {
+  expect(shown(OWNER, balance)).toEqual(balance);
+  expect(JSON.stringify(shown(VIEWER, balance))).not.toContain('9');
+});
+
+test('the limits of a key are for all who see its calls', () => {
+  for (const tenancy of [OWNER, VIEWER]) expect(shown(tenancy, ownKey)).toEqual(ownKey);
+});
+
+test('the sentence says no more than is shown, and only a remedy that the person may use is offered', () => {
+  const told = (tenancy: Tenancy, reason: Reason) =>
+    explainCallFailure(tenancy, sampleRecord('req_1', { reason, status: 429, error: 'quota_exceeded' }), 'UTC');
+  expect(told(HOUSE, balance)).toEqual({
+    sentence: 'Account acme has $0.000000009 left; this request could cost $0.000000003.',
+    remedy: { label: 'Top up', page: '/app/billing' },
+  });
+  expect(told(VIEWER, balance)).toEqual({
+    sentence: 'The balance of account acme doesn’t cover this request.',
+    remedy: null,
+  });
+  expect(told(OWNER, ownKey)?.remedy).toEqual({ label: 'Edit limits', page: '/app/keys/key_1' });
+  expect(told(VIEWER, ownKey)?.remedy).toBeNull();
+});
+
+test('a record without a reason has no explanation', () => {
+  expect(explainCallFailure(HOUSE, sampleRecord('req_1'), 'UTC')).toBeNull();
+});

@@ -1,0 +1,189 @@
+/** Owns the routes that show models: what is served, by whom, at what price, and which names patterns match. Changes nothing. */
+import { KNOWN_KINDS } from '../../billing/price.ts';
+import { type PriceBook, type PricePeriod, priceAt, priceWords } from '../../billing/price-book.ts';
+import { chooseRoute } from '../../call/request/identify.ts';
+import type { ServedModel } from '../../config/served-models.ts';
+import { CallFailure } from '../../errors/call-failure.ts';
+import { authorize, type ModelRights, mayUseModel } from '../../identity/authorize.ts';
+import type { ModelMatcher } from '../../identity/model-patterns.ts';
+import type { Route } from '../../routing/route.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import type { ModelDesk, Running } from './model-desk.ts';
+import { renderPeriod, renderPrices } from './price-view.ts';
+import { setPrice } from './set-price.ts';
+
+type ModelView = Reply<'GET /accounts/{account}/models'>['models'][number];
+
+/** The handlers of everything about models. */
+export function modelHandlers(
+  desk: ModelDesk,
+): Handlers<
+  | 'GET /accounts/{account}/models'
+  | 'GET /accounts/{account}/models/{model}/dry-run'
+  | 'PUT /accounts/{account}/models/{model}/price'
+> {
+  return {
+    'GET /accounts/{account}/models': async ({ tenancy }) => ({
+      models: listModels(desk, tenancy),
+      tool_kinds: [...KNOWN_KINDS],
+    }),
+    'GET /accounts/{account}/models/{model}/dry-run': async (call) => ({ steps: dryRun(desk, call) }),
+    'PUT /accounts/{account}/models/{model}/price': (call) => desk.inTurn(() => setPrice(desk, call)),
+  };
+}
+
+function listModels(desk: ModelDesk, tenancy: Tenancy): ModelView[] {
+  const running = desk.running();
+  const groups = groupKeys(desk, tenancy);
+  return [...new Set(running.served.values())].map((model) => renderModel(model, running, desk, groups));
+}
+
+function renderModel(model: ServedModel, running: Running, desk: ModelDesk, groups: readonly KeyGroup[]): ModelView {
+  const route = running.settings.routes.get(model.name);
+  if (route === undefined) throw new Error(`the model ${model.name} is served and has no route`);
+  const known = route.catalog === null ? null : desk.describe(route.catalog);
+  const fromFile = model.price !== null;
+  const inForce = periodAt(route.prices, desk.nowMs());
+  return {
+    name: model.name,
+    aliases: model.alias.map(({ name }) => name),
+    protocols: [...model.protocols],
+    targets: model.targets.map((target) => ({ provider: target.provider.name, model: target.model })),
+    display_name: known?.name ?? null,
+    context_tokens: known?.inputTokensMax ?? null,
+    output_tokens_max: known?.outputTokensMax ?? null,
+    capabilities: known === null ? [] : [...known.modalities.filter((one) => one !== 'text'), ...known.capabilities],
+    price: renderPeriod(inForce, fromFile),
+    prices: [...renderPrices(route.prices, fromFile)],
+    source: sourceOfModel(model, running),
+    keys: groups.reduce((sum, group) => sum + (mayUseModel(group, route.names) ? group.keys : 0), 0),
+  };
+}
+
+/** The period in force, by the same choice as of calls. */
+function periodAt(book: PriceBook, nowMs: number): PricePeriod {
+  const price = priceAt(book, nowMs);
+  return book.findLast((period) => period.fromMs <= nowMs && period.price === price) ?? book[0];
+}
+
+/** Where a model is defined. Without models in the file they are where their first provider is. */
+export function sourceOfModel(model: ServedModel, { settings: { config }, added }: Running): ModelView['source'] {
+  const [{ provider }] = model.targets;
+  if (added.some((one) => one.provider === provider)) return 'console';
+  return config.models?.has(model.name) === true ? 'file' : sourceOfConfigured(config.providersFrom);
+}
+
+/** What the configuration's own providers are called, by where they came from. */
+export function sourceOfConfigured(from: 'file' | 'environment' | 'built-in'): 'file' | 'environment' | 'demo' {
+  return from === 'built-in' ? 'demo' : from;
+}
+
+/** Keys with the same rights over models; there are seldom many groups. */
+interface KeyGroup {
+  readonly keyAllows: ModelMatcher;
+  readonly workspaceAllows: ModelMatcher;
+  keys: number;
+}
+
+/** The keys of the account that may call models at all now, within what the caller sees. */
+function groupKeys({ directory, nowMs }: ModelDesk, { account, workspaces }: Tenancy): readonly KeyGroup[] {
+  const groups = new Map<string, KeyGroup>();
+  for (const key of directory.keys.values()) {
+    const entry = directory.byHash.get(key.hash);
+    if (key.accountId !== account || entry === undefined) continue;
+    if (workspaces !== null && !workspaces.includes(key.workspaceId)) continue;
+    if (entry.status !== 'active' || nowMs() >= entry.endsAtMs || !key.scopes.includes('inference')) continue;
+    const name = JSON.stringify([key.workspaceId, key.models]);
+    const group = groups.get(name);
+    const { keyAllows, workspaceAllows } = entry.principal;
+    if (group === undefined) groups.set(name, { keyAllows, workspaceAllows, keys: 1 });
+    else group.keys += 1;
+  }
+  return [...groups.values()];
+}
+
+type DryRunRoute = 'GET /accounts/{account}/models/{model}/dry-run';
+type Step = Reply<DryRunRoute>['steps'][number];
+type Asked = Pick<ConsoleCall<DryRunRoute>, 'tenancy' | 'path' | 'query'>;
+
+/** A key that may do everything. */
+const ANY_KEY: ModelRights = { keyAllows: () => true, workspaceAllows: () => true };
+
+/** The steps. Throws `not_found` for a key that is not the caller's to see. */
+export function dryRun(desk: ModelDesk, { tenancy, path, query }: Asked): Step[] {
+  const rights = query.key === undefined ? ANY_KEY : rightsOfKey(desk, tenancy, query.key);
+  if ('outcome' in rights) return [rights];
+  try {
+    const route = chooseRoute(desk.running().settings, rights, path.model, query.protocol);
+    return explainRoute(desk, route, path.model, query.protocol);
+  } catch (fault) {
+    if (fault instanceof CallFailure) return [stops(`Refused: ${fault.message}.`)];
+    throw fault;
+  }
+}
+
+function stops(text: string): Step {
+  return { outcome: 'stops', text };
+}
+
+/** The rights of a key over models, or where its calls end before a model is looked at. */
+function rightsOfKey(
+  { directory, nowMs }: ModelDesk,
+  { account, workspaces }: Asked['tenancy'],
+  id: string,
+): ModelRights | Step {
+  const key = directory.keys.get(id);
+  const isSeen = key?.accountId === account && (workspaces === null || workspaces.includes(key.workspaceId));
+  const entry = key === undefined ? undefined : directory.byHash.get(key.hash);
+  if (!isSeen || entry === undefined) throw new ConsoleFailure('not_found', 'there is no such key', { member: 'key' });
+  if (entry.status !== 'active') return stops(`Refused: the key is ${entry.status}.`);
+  if (nowMs() >= entry.endsAtMs) return stops('Refused: the key has expired.');
+  const { principal } = entry;
+  // From where the call would come is not known here: every address is taken as one of the key's.
+  const answer = authorize({ ...principal, ranges: null }, { scope: 'inference', address: null, modelNames: null });
+  return answer === 'allowed'
+    ? principal
+    : stops('Refused: the key may not call models; it lacks the scope inference.');
+}
+
+function explainRoute(desk: ModelDesk, route: Route, asked: string, protocol: 'chat' | 'messages'): Step[] {
+  const { upstream } = route;
+  const { served } = desk.running();
+  const targets = served.get(asked)?.targets ?? [];
+  const named = asked === route.model ? '' : `${asked} is another name of ${route.model}. `;
+  const place = targets.length > 1 ? `the first of ${targets.length} targets` : 'the only target';
+  const spoken = upstream.protocols.includes(protocol)
+    ? `it speaks ${protocol} itself, so bytes pass through`
+    : `the call is translated from ${protocol} to ${upstream.protocols.join(' or ')}`;
+  const goes = `${named}To ${nameOf(upstream)}: ${place}; ${spoken}. ${sayHealth(desk, upstream.provider)}${sayPrice(desk, route)}`;
+  const [, ...others] = targets;
+  if (others.length === 0) return [{ outcome: 'goes', text: goes }];
+  const waiting = others
+    .map((target) => nameOf({ provider: target.provider.name, model: target.model }))
+    .join(', then ');
+  return [
+    { outcome: 'goes', text: goes },
+    stops(
+      `Where ${upstream.provider} fails, the call fails: of several targets only the first is used. Next in line: ${waiting}.`,
+    ),
+  ];
+}
+
+function nameOf({ provider, model }: { readonly provider: string; readonly model: string }): string {
+  return `${provider} as ${model}`;
+}
+
+function sayHealth({ health }: ModelDesk, provider: string): string {
+  const { state, calls, errors } = health.read(provider);
+  return state === 'failing' ? `It is failing now: ${errors} of ${calls} calls in the last 15 minutes. ` : '';
+}
+
+function sayPrice({ nowMs }: ModelDesk, { prices }: Route): string {
+  const price = priceAt(prices, nowMs());
+  return price === null
+    ? 'It has no price: where a balance or a budget applies, the call is refused.'
+    : `It costs ${priceWords(price)}.`;
+}

@@ -1,0 +1,341 @@
+/** Owns the routes about providers: what is there, and what is entered, changed, taken away or tested. Its words and rules are elsewhere. */
+
+import { setTimeout } from 'node:timers/promises';
+import { type Probe, probeProvider } from '../../call/attempt/probe-provider.ts';
+import { HEALTH_RULE } from '../../call/attempt/provider-health.ts';
+import type { BaseUrl } from '../../config/base-url.ts';
+import type { ProviderConfig } from '../../config/config.ts';
+import { CONSOLE_KINDS, presetOfKind, readConsoleAddress } from '../../config/console-providers.ts';
+import { quoteText } from '../../config/file/config-problem.ts';
+import { Secret } from '../../lib/secret.ts';
+import { HOUSE_ACCOUNT } from '../../people/roles.ts';
+import type { EnteredModel, StoredProvider, StoredProviderTest } from '../../store/ports/providers.ts';
+import { findPublicAddress, NotPublic } from '../../upstream/public-host.ts';
+import type { ReadBody, Reply } from '../contract/contract.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import type { ModelDesk, ModelNote, Running } from './model-desk.ts';
+import { sourceOfConfigured, sourceOfModel } from './models.ts';
+
+type CreateRoute = 'POST /accounts/{account}/providers';
+type ChangeRoute = 'PATCH /accounts/{account}/providers/{provider}';
+type RemoveRoute = 'DELETE /accounts/{account}/providers/{provider}';
+type TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
+
+/** The handlers of everything about providers. */
+export function providerHandlers(
+  desk: ModelDesk,
+): Handlers<'GET /accounts/{account}/providers' | CreateRoute | ChangeRoute | RemoveRoute | TestRoute> {
+  const testing = new Set<string>();
+  return {
+    'GET /accounts/{account}/providers': async () => ({
+      providers: await listProviders(desk),
+      health_rule: HEALTH_RULE,
+      kinds: CONSOLE_KINDS.map((kind) => ({ ...kind })),
+    }),
+    [CREATE]: (call) => desk.inTurn(() => createProvider(desk, call)),
+    [CHANGE]: (call) => desk.inTurn(() => changeProvider(desk, call)),
+    [REMOVE]: (call) => desk.inTurn(() => removeProvider(desk, call)),
+    [TEST]: (call) => testProvider(desk, call, testing),
+  };
+}
+
+const CREATE: CreateRoute = 'POST /accounts/{account}/providers';
+const CHANGE: ChangeRoute = 'PATCH /accounts/{account}/providers/{provider}';
+const REMOVE: RemoveRoute = 'DELETE /accounts/{account}/providers/{provider}';
+const TEST: TestRoute = 'POST /accounts/{account}/providers/{provider}/test';
+
+async function createProvider(desk: ModelDesk, call: ConsoleCall<CreateRoute>): Promise<ProviderView> {
+  const { name, kind, models } = call.body;
+  const running = desk.running();
+  checkName(name, running);
+  checkKind(kind);
+  const credential = readCredential(kind, call.body.credential);
+  checkModels(kind, models, running);
+  const address = await readAddress(call.body, running);
+  const nowMs = desk.nowMs();
+  await desk.book.keepProvider(
+    {
+      name,
+      kind,
+      baseUrl: address.url,
+      models,
+      ...seal(desk, name, address.origin, credential),
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    },
+    true,
+  );
+  await desk.reload();
+  await noteChange(desk, call, 'providers.create', name, null, { kind, base_url: address.url, models });
+  return viewOf(desk, name);
+}
+
+async function changeProvider(desk: ModelDesk, call: ConsoleCall<ChangeRoute>): Promise<ProviderView> {
+  const entry = findEntry(desk, call.path.provider);
+  const { credential, models } = call.body;
+  if (models !== undefined) checkModels(entry.kind, models, desk.running());
+  const secret = credential === undefined ? null : readCredential(entry.kind, credential);
+  const { origin } = new URL(entry.baseUrl);
+  await desk.book.keepProvider(
+    {
+      ...entry,
+      ...(models === undefined ? {} : { models }),
+      ...(secret === null ? {} : seal(desk, entry.name, origin, secret)),
+      updatedAtMs: desk.nowMs(),
+    },
+    false,
+  );
+  await desk.reload();
+  await noteChange(
+    desk,
+    call,
+    'providers.change',
+    entry.name,
+    models === undefined ? {} : { models: entry.models },
+    // Of a credential it is said that it changed, and nothing else.
+    { ...(models === undefined ? {} : { models }), ...(secret === null ? {} : { credential: 'replaced' }) },
+  );
+  return viewOf(desk, entry.name);
+}
+
+async function removeProvider(desk: ModelDesk, call: ConsoleCall<RemoveRoute>): Promise<Record<string, never>> {
+  const entry = findEntry(desk, call.path.provider);
+  await desk.book.removeProvider(entry.name);
+  await desk.reload();
+  const { name, kind, baseUrl, models } = entry;
+  await noteChange(desk, call, 'providers.remove', name, { kind, base_url: baseUrl, models }, null);
+  return {};
+}
+
+async function testProvider(desk: ModelDesk, call: ConsoleCall<TestRoute>, testing: Set<string>) {
+  const name = call.path.provider;
+  const { settings, added } = desk.running();
+  const entered = added.find(({ entry }) => entry.name === name);
+  const provider = settings.config.providers.get(name) ?? entered?.provider ?? null;
+  if (provider === null && entered === undefined) throw notThere();
+  if (provider === null) throw new ConsoleFailure('conflict', `${name} is not used. ${entered?.problem ?? ''}`);
+  if (testing.has(name)) {
+    throw new ConsoleFailure('too_many', `${name} is being tested; wait for the answer`, { retryAfterSeconds: 10 });
+  }
+  testing.add(name);
+  let probe: Probe;
+  try {
+    probe = await probeProvider(provider);
+  } finally {
+    testing.delete(name);
+  }
+  const { ok, message, durationMs } = probe;
+  await desk.book.keepTest({
+    provider: name,
+    origin: originOf(provider),
+    atMs: desk.nowMs(),
+    ok,
+    message,
+    durationMs,
+  });
+  await noteChange(desk, call, 'providers.test', name, null, { ok, message });
+  return { ok, message, duration_ms: durationMs, models: [...probe.models] };
+}
+
+function findEntry(desk: ModelDesk, name: string): StoredProvider {
+  const { added, settings } = desk.running();
+  const found = added.find(({ entry }) => entry.name === name);
+  if (found !== undefined) return found.entry;
+  if (!settings.config.providers.has(name)) throw notThere();
+  throw new ConsoleFailure(
+    'conflict',
+    `${name} stands in the configuration file or the environment, and is read-only here; change it there`,
+    { page: '/app/providers' },
+  );
+}
+
+function notThere(): ConsoleFailure {
+  return new ConsoleFailure('not_found', 'there is no such provider; GET providers lists them', {
+    page: '/app/providers',
+  });
+}
+
+/** What is kept of a credential; the installation's account is its tenant. */
+function seal(desk: ModelDesk, provider: string, origin: string, credential: Secret | null) {
+  if (credential === null) return { sealed: null, last4: null };
+  const binding = { tenant: HOUSE_ACCOUNT, provider, origin };
+  return { sealed: desk.seal.seal(binding, credential), last4: lastFour(credential) };
+}
+
+function noteChange(
+  desk: ModelDesk,
+  { actor, address }: Pick<ConsoleCall<CreateRoute>, 'actor' | 'address'>,
+  act: ModelNote['act'],
+  subject: string,
+  before: ModelNote['before'],
+  after: ModelNote['after'],
+): Promise<void> {
+  return desk.note({ actor, address, act, subject, before, after });
+}
+
+async function viewOf(desk: ModelDesk, name: string): Promise<ProviderView> {
+  const view = (await listProviders(desk)).findLast((provider) => provider.name === name);
+  if (view === undefined) throw new Error(`the provider ${name} was kept and is not there`);
+  return view;
+}
+
+type ProviderView = Reply<'GET /accounts/{account}/providers'>['providers'][number];
+
+/** Of a shorter credential four characters would say too much. */
+const SHOWN_FROM_CHARACTERS = 12;
+
+/** What is shown of a credential: its last four characters, or nothing of a short one. */
+function lastFour(credential: Secret): string {
+  const text = credential.reveal();
+  return text.length < SHOWN_FROM_CHARACTERS ? '' : text.slice(-4);
+}
+
+/** All providers: the configuration's first, then the console's in the order in which they were entered. */
+async function listProviders(desk: ModelDesk): Promise<ProviderView[]> {
+  const running = desk.running();
+  const tests = new Map((await desk.book.readTests()).map((test) => [test.provider, test]));
+  const { config } = running.settings;
+  const source = sourceOfConfigured(config.providersFrom);
+  const configured = [...config.providers.values()].map((provider) => {
+    const origin = originOf(provider);
+    const secret = provider.kind === 'demo' ? null : (provider.credential?.secret ?? null);
+    return {
+      ...shown(desk, running, provider.name, provider),
+      kind: provider.kind,
+      base_url: provider.kind === 'demo' ? '' : provider.baseUrl,
+      source,
+      last4: secret === null ? null : lastFour(secret),
+      tested: renderTest(tests.get(provider.name), origin, 0),
+      problem: null,
+    };
+  });
+  const entered = running.added.map(({ entry, provider, problem }) => ({
+    ...shown(desk, running, entry.name, provider),
+    kind: entry.kind,
+    base_url: provider?.baseUrl ?? entry.baseUrl,
+    source: 'console' as const,
+    last4: entry.last4,
+    tested: renderTest(tests.get(entry.name), URL.parse(entry.baseUrl)?.origin ?? '', entry.updatedAtMs),
+    problem,
+  }));
+  return [...configured, ...entered];
+}
+
+/** `provider` null: one that is not used. */
+function shown({ health }: ModelDesk, { served }: Running, name: string, provider: ProviderConfig | null) {
+  const { state, calls, errors, ttfbP50Ms } = provider === null ? UNUSED : health.read(name);
+  const models = [...new Set(served.values())].filter(({ targets }) =>
+    targets.some((target) => target.provider === provider),
+  );
+  return { name, health: { state, calls, errors, ttfb_p50_ms: ttfbP50Ms }, models: models.length };
+}
+
+const UNUSED = { state: 'idle', calls: 0, errors: 0, ttfbP50Ms: null } as const;
+
+/** A test of another origin, or from before the entry was changed, says nothing of what is there now. */
+function renderTest(test: StoredProviderTest | undefined, origin: string, sinceMs: number): ProviderView['tested'] {
+  if (test === undefined || test.origin !== origin || test.atMs < sinceMs) return null;
+  const { atMs, ok, message, durationMs } = test;
+  return { at: new Date(atMs).toISOString(), ok, message, duration_ms: durationMs };
+}
+
+/** Where a provider is asked; the demo is nowhere. */
+function originOf(provider: ProviderConfig): string {
+  return provider.kind === 'demo' ? '' : new URL(provider.baseUrl).origin;
+}
+
+type ProviderBody = ReadBody<'POST /accounts/{account}/providers'>;
+
+const CREDENTIAL = /^[\x21-\x7e]{1,4096}$/;
+/** Others wait for their turn meanwhile. */
+const LOOK_UP_MS_MAX = 3_000;
+const CONTROLS = /\p{Cc}/u;
+
+/** Throws `conflict` for a name that something else has, or could have after the next start. */
+function checkName(name: string, { settings: { config }, added }: Running): void {
+  const owner = config.providers.has(name)
+    ? 'the configuration has a provider of this name, which is read-only here'
+    : added.some(({ entry }) => entry.name === name)
+      ? 'there is a provider of this name'
+      : name === 'demo'
+        ? 'this is the name of the built-in demo'
+        : null;
+  if (owner !== null) throw new ConsoleFailure('conflict', `name: ${owner}; choose another one`, { member: 'name' });
+}
+
+/** Throws `invalid` for a kind that is none. */
+function checkKind(kind: string): void {
+  if (presetOfKind(kind) !== undefined) return;
+  const kinds = CONSOLE_KINDS.map((one) => one.kind).join(', ');
+  throw new ConsoleFailure('invalid', `kind: found ${quoteText(kind)}, expected one of ${kinds}`, { member: 'kind' });
+}
+
+/** The address of the provider, of the public internet where the file says nothing else. Throws `invalid`. */
+async function readAddress(
+  { kind, base_url }: Pick<ProviderBody, 'kind' | 'base_url'>,
+  { settings: { config } }: Running,
+): Promise<BaseUrl> {
+  const address = readConsoleAddress(kind, base_url, config.server);
+  if ('found' in address) refuseAddress(`found ${address.found}, expected ${address.expected}. ${address.advice}`);
+  if (config.server.privateOrigins.includes(address.origin)) return address;
+  const host = new URL(address.origin).hostname.replace(/^\[|\]$/g, '');
+  try {
+    await Promise.race([findPublicAddress(host), setTimeout(LOOK_UP_MS_MAX, undefined, { ref: false })]);
+  } catch (fault) {
+    // A name that cannot be looked up now is judged at each connection, as every name is.
+    if (fault instanceof NotPublic) {
+      refuseAddress(
+        `${fault.message}. Write ${address.origin} under server.private_origins in the configuration file if it is meant.`,
+      );
+    }
+  }
+  return address;
+}
+
+function refuseAddress(words: string): never {
+  throw new ConsoleFailure('invalid', `base_url: ${words}`, { member: 'base_url' });
+}
+
+/** The credential; null: none. Throws `invalid`, in words without it. */
+function readCredential(kind: string, written: string | null): Secret | null {
+  const variables = presetOfKind(kind)?.credentialVariables ?? [];
+  if (written === null) {
+    if (variables.length === 0) return null;
+    throw new ConsoleFailure('invalid', `credential: found none, and ${kind} needs one`, { member: 'credential' });
+  }
+  if (CREDENTIAL.test(written)) return new Secret(written);
+  throw new ConsoleFailure(
+    'invalid',
+    'credential: found a text that is not shown, expected visible ASCII characters; look for a line break, space or quote that came along when it was copied',
+    { member: 'credential' },
+  );
+}
+
+/** Throws `invalid` or `conflict` for names that cannot be served. */
+function checkModels(kind: string, models: readonly EnteredModel[], running: Running): void {
+  if (models.length === 0 && (presetOfKind(kind)?.catalogProvider ?? null) === null) {
+    throw new ConsoleFailure(
+      'invalid',
+      'models: found none, and the catalogue knows none of this host; name at least one. The test lists what it has',
+      { member: 'models' },
+    );
+  }
+  for (const [index, { name, upstream }] of models.entries()) {
+    const member = `models.${index}.name`;
+    if (CONTROLS.test(name) || CONTROLS.test(upstream)) {
+      throw new ConsoleFailure('invalid', `${member}: found a control character, expected a name without`, { member });
+    }
+    if (models.findIndex((one) => one.name === name) < index) {
+      throw new ConsoleFailure('invalid', `${member}: ${quoteText(name)} stands there twice; remove one`, { member });
+    }
+    const model = running.served.get(name);
+    if (model !== undefined && sourceOfModel(model, running) !== 'console') {
+      throw new ConsoleFailure(
+        'conflict',
+        `${member}: the configuration serves ${quoteText(name)} itself, and its names go before the console's; choose another public name`,
+        { member },
+      );
+    }
+  }
+}

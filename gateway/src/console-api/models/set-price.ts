@@ -1,0 +1,131 @@
+/** Owns setting a model's price from a moment on: what is refused, what is kept, what is answered. */
+import { PriceError } from '../../billing/money.ts';
+import type { Price, Rates } from '../../billing/price.ts';
+import { parseSetPrice, priceAt } from '../../billing/price-book.ts';
+import { MEDIA_PARTS } from '../../generation/usage.ts';
+import type { StoredRates } from '../../store/ports/providers.ts';
+import type { ReadBody, Reply } from '../contract/contract.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import type { ConsoleCall } from '../kernel/handlers.ts';
+import { type ModelDesk, nameActor } from './model-desk.ts';
+import { renderPeriod } from './price-view.ts';
+
+type SetPriceRoute = 'PUT /accounts/{account}/models/{model}/price';
+type PriceBody = ReadBody<SetPriceRoute>;
+type TokenRates = Pick<PriceBody, 'input' | 'output' | (typeof OPTIONAL_RATES)[number]>;
+
+/** Keeps the price, and takes it over: it binds the next call. */
+export async function setPrice(desk: ModelDesk, call: ConsoleCall<SetPriceRoute>): Promise<Reply<SetPriceRoute>> {
+  const { path, body, actor, address } = call;
+  const { served, settings } = desk.running();
+  const model = served.get(path.model);
+  if (model === undefined)
+    throw new ConsoleFailure('not_found', 'there is no such model; GET models lists what is served');
+  if (model.price !== null) {
+    throw new ConsoleFailure(
+      'conflict',
+      `the configuration file sets the price of ${model.name}; change it there, or take its price out of the file first`,
+      { page: '/app/models' },
+    );
+  }
+  const nowMs = desk.nowMs();
+  const fromMs = body.from === null ? nowMs : Date.parse(body.from);
+  if (fromMs < nowMs) {
+    throw new ConsoleFailure(
+      'invalid',
+      `from: found ${body.from}, which is past; expected a time to come, or null for now: what calls have cost never changes`,
+      { member: 'from' },
+    );
+  }
+  const rates = readRates(body);
+  const price = parse({ rates, fromMs });
+  const route = settings.routes.get(model.name);
+  const before = route === undefined ? null : priceAt(route.prices, fromMs);
+  await desk.book.addPrice({ model: model.name, fromMs, rates, createdBy: nameActor(actor), createdAtMs: nowMs });
+  await desk.reload();
+  const from = new Date(fromMs).toISOString();
+  await desk.note({
+    actor,
+    address,
+    act: 'prices.set',
+    subject: model.name,
+    before: null,
+    after: { from, ...(rates ?? { free: true }) },
+  });
+  const view = renderPeriod({ fromMs, price }, false);
+  if (view === null) throw new Error('a price that was set is a price');
+  return { ...view, left_out: leftOut(before, rates) };
+}
+
+/** Null: free. */
+function readRates(body: PriceBody): StoredRates | null {
+  const { free, per_1000_requests, tiers } = body;
+  if (free) {
+    const given = (['input', 'output', ...OPTIONAL_RATES] as const).find((member) => (body[member] ?? null) !== null);
+    const apart = per_1000_requests === undefined ? (tiers === undefined ? undefined : 'tiers') : 'per_1000_requests';
+    const member = given ?? apart;
+    if (member === undefined) return null;
+    throw new ConsoleFailure('invalid', `${member}: found a price beside free; expected null, or free: false`, {
+      member,
+    });
+  }
+  return {
+    ...readTokenRates(body, ''),
+    ...(tiers === undefined || tiers.length === 0
+      ? {}
+      : { tiers: tiers.map((tier) => ({ above: tier.above, ...readTokenRates(tier, `tiers.${tier.above}.`) })) }),
+    ...(per_1000_requests === undefined ? {} : { per_1000_requests }),
+  };
+}
+
+/** `path` leads to the rates, in words of a refusal. */
+function readTokenRates(body: TokenRates, path: string) {
+  const { input, output } = body;
+  if (input === null || output === null) {
+    const member = `${path}${input === null ? 'input' : 'output'}`;
+    throw new ConsoleFailure('invalid', `${member}: found null, expected USD per million tokens, or free: true`, {
+      member,
+    });
+  }
+  const others = OPTIONAL_RATES.flatMap((member) => {
+    const rate = body[member] ?? null;
+    return rate === null ? [] : [[member, rate] as const];
+  });
+  return { input, output, ...Object.fromEntries(others) };
+}
+
+function parse(price: { readonly rates: StoredRates | null; readonly fromMs: number }) {
+  try {
+    return parseSetPrice(price);
+  } catch (fault) {
+    if (!(fault instanceof PriceError)) throw fault;
+    throw new ConsoleFailure('invalid', fault.message, { member: fault.member });
+  }
+}
+
+/** Each rate that need not be given, and as what it costs then. */
+const COSTS_AS = {
+  cache_read: 'input',
+  cache_write_5m: 'input',
+  cache_write_1h: 'cache_write_5m',
+  reasoning: 'output',
+  ...MEDIA_PARTS,
+} as const satisfies { readonly [Rate in keyof Rates]?: keyof Rates };
+
+/** Those rates, in the order in which a price is written. */
+const OPTIONAL_RATES = Object.keys(COSTS_AS) as readonly (keyof typeof COSTS_AS)[];
+
+/**
+ * Members by their path, `per_1000_requests.web_search`: rates that were apart, tiers by their bound, fees. None where the
+ * price before is unknown, or one of the two is free of everything.
+ */
+function leftOut(before: Price | null, rates: StoredRates | null): string[] {
+  if (before === null || rates === null) return [];
+  const { per_1000_requests: fees = {}, tiers = [] } = rates;
+  const given = new Set(tiers.map(({ above }) => above));
+  return [
+    ...OPTIONAL_RATES.filter((rate) => rates[rate] === undefined && before[rate] !== before[COSTS_AS[rate]]),
+    ...before.tiers.flatMap(({ inputTokensAbove: above }) => (given.has(above) ? [] : [`tiers.${above}`])),
+    ...[...(before.fees ?? [])].flatMap(([kind]) => (Object.hasOwn(fees, kind) ? [] : [`per_1000_requests.${kind}`])),
+  ];
+}

@@ -1,0 +1,51 @@
+/** Checks what strangers are told of the service: providers by name only where the operator says so. */
+import { expect, test } from 'bun:test';
+import type { Actor } from '../kernel/actor.ts';
+import { person } from '../testing/policy-rig.ts';
+import { statusHandlers } from './status.ts';
+
+const ROUTE = 'GET /status';
+
+function ask(publicStatus: 'summary' | 'full', actor: Actor) {
+  const health = { read: (name: string) => ({ state: name === 'lab' ? 'failing' : 'healthy', calls: 9, errors: 9 }) };
+  const providers = new Map([
+    ['lab', {}],
+    ['anthropic', {}],
+  ]);
+  const desk = {
+    running: () => ({ settings: { config: { server: { publicStatus }, providers } }, added: [] }),
+    health,
+    nowMs: () => 0,
+  };
+  const parts = {
+    desk,
+    gate: () => ({ ready: true, draining: false, recorder: { writable: () => true } }),
+    calls: { readCalls: async () => [] },
+    version: '1',
+    startedAtMs: 0,
+  } as unknown as Parameters<typeof statusHandlers>[0];
+  const call = { query: {}, actor, address: null } as unknown as Parameters<
+    ReturnType<typeof statusHandlers>[typeof ROUTE]
+  >[0];
+  return statusHandlers(parts)[ROUTE](call);
+}
+
+const NAMED = {
+  state: 'degraded',
+  problems: ['The provider lab is failing.'],
+  providers: [
+    { name: 'lab', state: 'failing' },
+    { name: 'anthropic', state: 'healthy' },
+  ],
+};
+
+test('strangers hear that a provider is failing, and no name', async () => {
+  const told = await ask('summary', { kind: 'nobody' });
+  expect(told).toMatchObject({ state: 'degraded', problems: ['A model provider is failing.'], providers: [] });
+  expect(JSON.stringify(told)).not.toContain('lab');
+});
+
+test('with public_status full, and to whoever is signed in, providers are named', async () => {
+  expect(await ask('full', { kind: 'nobody' })).toMatchObject(NAMED);
+  expect(await ask('summary', person('per_1', 'team', 'viewer'))).toMatchObject(NAMED);
+});

@@ -1,0 +1,96 @@
+/** Owns the route that tells anyone how the service is, and what became of one call. Knows no provider's numbers, only its state. */
+
+import { HEALTH_RULE, type HealthView } from '../../call/attempt/provider-health.ts';
+import type { Gate } from '../../call/deps.ts';
+import type { CallReader, CallRecord } from '../../store/ports/records.ts';
+import type { Reply } from '../contract/contract.ts';
+import { type Actor, tenancyOf } from '../kernel/actor.ts';
+import { type AddressRate, createAddressRate } from '../kernel/address-rate.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import type { ModelDesk } from './model-desk.ts';
+
+type Status = Reply<'GET /status'>;
+
+export interface StatusParts {
+  readonly desk: ModelDesk;
+  gate(): Pick<Gate, 'ready' | 'draining' | 'recorder'>;
+  readonly calls: CallReader;
+  readonly version: string;
+  /** Unix ms. */
+  readonly startedAtMs: number;
+}
+
+const LOOK_UPS_PER_MINUTE = 30;
+
+/** The handler of the status. */
+export function statusHandlers(parts: StatusParts): Handlers<'GET /status'> {
+  const rate = createAddressRate(LOOK_UPS_PER_MINUTE);
+  return {
+    'GET /status': async ({ query, actor, address }) => ({
+      ...describeService(parts, actor),
+      call: query.request_id === undefined ? null : await lookUp(parts, rate, query.request_id, { actor, address }),
+    }),
+  };
+}
+
+/** Strangers are told of providers, by name, where the operator says so. */
+function describeService({ desk, gate, version, startedAtMs }: StatusParts, actor: Actor): Omit<Status, 'call'> {
+  const { ready, draining, recorder } = gate();
+  const providers = listProviderStates(desk).map(({ name, state }) => ({ name, state }));
+  const isNamed = actor.kind !== 'nobody' || desk.running().settings.config.server.publicStatus === 'full';
+  const failing = providers.filter(({ state }) => state === 'failing');
+  const isLeaving = draining || !ready;
+  const problems = [
+    ...(recorder.writable() ? [] : ['The call records cannot be written: calls are answered 503.']),
+    ...(isLeaving ? ['The service is about to stop.'] : []),
+    ...(isNamed ? failing.map(({ name }) => `The provider ${name} is failing.`) : failing.slice(0, 1).map(unnamed)),
+  ];
+  const state = !recorder.writable() ? 'down' : isLeaving ? 'draining' : failing.length > 0 ? 'degraded' : 'ready';
+  return {
+    state,
+    problems,
+    version,
+    started_at: new Date(startedAtMs).toISOString(),
+    providers: isNamed ? providers : [],
+    health_rule: HEALTH_RULE,
+  };
+}
+
+function unnamed(): string {
+  return 'A model provider is failing.';
+}
+
+/** Ids are random, so that who has one was given it; asking for them one after the other is bounded all the same. */
+async function lookUp(
+  { calls, desk }: StatusParts,
+  rate: AddressRate,
+  requestId: string,
+  { actor, address }: { readonly actor: Actor; readonly address: string | null },
+): Promise<Status['call']> {
+  if (actor.kind === 'nobody') rate.take(address, desk.nowMs());
+  const [record] = await calls.readCalls({ limit: 1, sinceMs: null, requestId, keyId: null });
+  if (record === undefined) return null;
+  const { request_id, at_ms, status, error, account } = record;
+  const at = new Date(at_ms).toISOString();
+  return { request_id, at, status, error, account: maySee(actor, record) ? account : null };
+}
+
+function maySee(actor: Actor, { account, workspace }: CallRecord): boolean {
+  const tenancy = tenancyOf(actor, account);
+  if (tenancy === null || !tenancy.may('logs.read')) return false;
+  return tenancy.workspaces === null || tenancy.workspaces.includes(workspace);
+}
+
+interface ProviderState extends Pick<HealthView, 'state' | 'calls' | 'errors'> {
+  readonly name: string;
+}
+
+/** The configuration's providers first, then the console's. */
+function listProviderStates({ running, health }: Pick<ModelDesk, 'running' | 'health'>): ProviderState[] {
+  const { settings, added } = running();
+  const entered = added.flatMap(({ provider }) => provider?.name ?? []);
+  return [...settings.config.providers.keys(), ...entered].map((name) => {
+    const { state, calls, errors } = health.read(name);
+    return { name, state, calls, errors };
+  });
+}

@@ -1,0 +1,265 @@
+/** Checks who may make whom what: invitations, roles, the last owner, and that what ends with a membership ends at once. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { authenticate } from '../../identity/authorize.ts';
+import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { type Browser, inviteMember, OWNER, openPeopleRig, type PeopleRig, setUpOwner } from '../testing/people-rig.ts';
+
+/** Each sign-in costs a hash of a password, which takes long on a busy machine. */
+setDefaultTimeout(30_000);
+const folder = temporaryFolders();
+let rig: PeopleRig;
+let owner: Browser;
+let ownerId: string;
+beforeAll(async () => {
+  rig = await openPeopleRig(folder());
+  owner = await setUpOwner(rig);
+  ownerId = (await owner.ask('GET /session')).json.person.id;
+  await rig.run('workspaces.create', { id: 'lab' });
+  await rig.run('accounts.create', { id: 'team' });
+  await rig.run('workspaces.create', { id: 'team-lab', account: 'team' });
+});
+afterAll(async () => {
+  await rig.close();
+  expect(rig.faults).toEqual([]);
+});
+
+const invite = (browser: Browser, body: object, account = 'default') =>
+  browser.ask(`POST /accounts/${account}/invitations`, { body: { workspaces: null, role: 'viewer', ...body } });
+const tokenOf = (json: { readonly link?: unknown }) => String(json.link).split('/').at(-1) ?? '';
+const accept = (browser: Browser, token: string) =>
+  browser.ask(`POST /invitations/${token}`, { body: { name: 'New', password: OWNER.password } });
+/** A session is known for a second; the clock of the test goes on. */
+const untilForgotten = async () => {
+  rig.nowMs += 1_000;
+};
+const stateOf = async (browser: Browser) => (await browser.ask('GET /session')).json.state;
+
+describe('an invitation', () => {
+  test('makes a member with its role and workspaces, once', async () => {
+    const { json } = await invite(owner, { email: 'Nia@example.com', role: 'developer', workspaces: ['lab'] });
+    const token = tokenOf(json);
+    expect(json.link).toBe(`http://gw.test/app/invitations/${token}`);
+    expect(json.invitation).toMatchObject({ email: 'nia@example.com', role: 'developer', invited_by: 'Ada' });
+    const browser = rig.browser();
+    expect((await browser.ask(`GET /invitations/${token}`)).json).toMatchObject({
+      valid: true,
+      role: 'developer',
+    });
+    const answers = await Promise.all([accept(browser, token), accept(rig.browser(), token)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410]);
+    const { accounts } = (await (answers[0]?.status === 200 ? browser : rig.browser()).ask('GET /session')).json;
+    if (answers[0]?.status === 200)
+      expect(accounts).toMatchObject([{ account: 'default', role: 'developer', workspaces: ['lab'] }]);
+    expect((await accept(rig.browser(), token)).json.error.code).toBe('gone');
+    expect((await rig.browser().ask(`GET /invitations/${token}`)).json.valid).toBe(false);
+    const members = (await owner.ask('GET /accounts/default/members')).json;
+    expect(members.members.filter(({ email }: { email: string }) => email === 'nia@example.com')).toMatchObject([
+      { role: 'developer', workspaces: ['lab'], second_factor: false, email_verified: false },
+    ]);
+    expect(members.invitations).toEqual([]);
+    expect((await invite(owner, { email: 'nia@example.com' })).json.error.code).toBe('conflict');
+  });
+
+  test('ends after a week, when it is taken back, and when another takes its place', async () => {
+    const [first, second] = [
+      (await invite(owner, { email: 'l@example.com' })).json,
+      (await invite(owner, { email: 'l@example.com' })).json,
+    ];
+    expect((await accept(rig.browser(), tokenOf(first))).status).toBe(410);
+    const startMs = rig.nowMs;
+    rig.nowMs += 7 * 86_400_000;
+    expect((await accept(rig.browser(), tokenOf(second))).status).toBe(410);
+    rig.nowMs = startMs;
+    const { json } = await invite(owner, { email: 'l@example.com' });
+    expect((await owner.ask(`DELETE /accounts/default/invitations/${json.invitation.id}`)).status).toBe(200);
+    expect((await owner.ask(`DELETE /accounts/default/invitations/${json.invitation.id}`)).status).toBe(404);
+    expect((await accept(rig.browser(), tokenOf(json))).status).toBe(410);
+  });
+
+  test('to another account is accepted by the verified user signed in, whose token changes; by nobody else', async () => {
+    const member = await inviteMember(rig, owner, { email: 'pat@example.com', role: 'viewer' });
+    await rig.run('person.verify', { email: 'pat@example.com' });
+    const token = tokenOf((await invite(owner, { email: 'pat@example.com', role: 'admin' }, 'team')).json);
+    const wrong = await owner.ask(`POST /invitations/${token}`, { body: { name: null, password: null } });
+    expect([wrong.status, wrong.json.error.code]).toEqual([409, 'conflict']);
+    const before = new Map(member.cookies);
+    await untilForgotten();
+    const done = await member.ask(`POST /invitations/${token}`, { body: { name: null, password: null } });
+    expect(done.json.accounts).toMatchObject([
+      { account: 'default', role: 'viewer' },
+      { account: 'team', role: 'admin' },
+    ]);
+    expect(await stateOf(member)).toBe('signed_in');
+    const thief = rig.browser();
+    for (const [name, value] of before) thief.cookies.set(name, value);
+    expect(await stateOf(thief)).toBe('signed_out');
+    expect((await member.ask('POST /me/totp', { body: { password: OWNER.password } })).status).toBe(200);
+  });
+
+  test('to an account that they were removed from is accepted by the user who was there before', async () => {
+    const member = await inviteMember(rig, owner, { email: 'back@example.com', role: 'viewer' });
+    await owner.ask(`DELETE /accounts/default/members/${member.person}`);
+    const token = tokenOf((await invite(owner, { email: 'back@example.com' })).json);
+    expect((await accept(rig.browser(), token)).json.error).toMatchObject({ code: 'signed_out', page: '/app/sign-in' });
+    const again = rig.browser();
+    await again.ask('POST /sign-in', { body: { email: 'back@example.com', password: OWNER.password } });
+    const done = await again.ask(`POST /invitations/${token}`, { body: { name: null, password: null } });
+    expect(done.json).toMatchObject({ person: { id: member.person }, accounts: [{ account: 'default' }] });
+  });
+});
+
+describe('roles', () => {
+  test('the last owner is neither removed nor made less, also where two try at once', async () => {
+    const path = `/accounts/default/members/${ownerId}`;
+    const less = { role: 'admin', workspaces: null };
+    expect((await owner.ask(`PATCH ${path}`, { body: less })).json.error.message).toContain('last owner');
+    expect((await owner.ask(`DELETE ${path}`)).json.error.message).toContain('last owner');
+    const second = await inviteMember(rig, owner, { email: 'own@example.com', role: 'owner' });
+    const answers = await Promise.all([
+      owner.ask(`PATCH ${path}`, { body: less }),
+      owner.ask(`DELETE /accounts/default/members/${second.person}`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 409]);
+    expect((await second.ask(`PATCH ${path}`, { body: { role: 'owner', workspaces: null } })).status).toBe(200);
+    expect((await owner.ask(`DELETE /accounts/default/members/${second.person}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['an admin makes an owner', 'admin', { role: 'owner' }, 'forbidden'],
+    ['an admin makes an admin', 'admin', { role: 'admin' }, null],
+    ['a developer invites', 'developer', { role: 'viewer' }, 'forbidden'],
+    ['an owner with workspaces', 'owner', { role: 'owner', workspaces: ['lab'] }, 'invalid'],
+    ['a workspace of another account', 'owner', { workspaces: ['team-lab'] }, 'invalid'],
+  ])('%s: as %s', async (name, role, given, refusal) => {
+    const at = name.replaceAll(' ', '-');
+    const giver = role === 'owner' ? owner : await inviteMember(rig, owner, { email: `${at}@example.com`, role });
+    const answered = await invite(giver, { email: `to-${at}@example.com`, ...given });
+    expect(answered.json.error?.code ?? null).toBe(refusal);
+  });
+
+  test('what is left out of a change stays as somebody else set it', async () => {
+    const member = await inviteMember(rig, owner, { email: 'kept@example.com', role: 'developer' });
+    const path = `PATCH /accounts/default/members/${member.person}`;
+    const narrowed = await owner.ask(path, { body: { workspaces: ['lab'] } });
+    expect(narrowed.json).toMatchObject({ role: 'developer', workspaces: ['lab'] });
+    expect((await owner.ask(path, { body: { role: 'viewer' } })).json).toMatchObject({
+      role: 'viewer',
+      workspaces: ['lab'],
+    });
+    const own = await owner.ask(`PATCH /accounts/default/members/${ownerId}`, { body: { workspaces: null } });
+    expect(own.json).toMatchObject({ role: 'owner', workspaces: null });
+  });
+
+  test('who has some workspaces gives only those, and changes nobody who has others', async () => {
+    const giver = await inviteMember(rig, owner, { email: 'part@example.com', role: 'admin', workspaces: ['lab'] });
+    const other = await inviteMember(rig, owner, { email: 'all@example.com', role: 'viewer' });
+    expect((await invite(giver, { email: 'x1@example.com' })).json.error.member).toBe('workspaces');
+    expect((await invite(giver, { email: 'x2@example.com', workspaces: ['default'] })).json.error.code).toBe(
+      'forbidden',
+    );
+    expect((await invite(giver, { email: 'x3@example.com', workspaces: ['lab'] })).status).toBe(200);
+    expect((await giver.ask(`DELETE /accounts/default/members/${other.person}`)).status).toBe(403);
+  });
+
+  test('who is of no account sees none, and is not told that it is there', async () => {
+    const member = await inviteMember(rig, owner, { email: 'out@example.com', role: 'viewer' });
+    expect((await member.ask('GET /accounts/team/members')).status).toBe(404);
+    expect((await member.ask('GET /accounts/nowhere/members')).status).toBe(404);
+    expect((await member.ask('GET /accounts/default/members')).status).toBe(403);
+  });
+});
+
+describe('the end of a membership', () => {
+  test('ends at once what his sessions and the keys that he made may do, and what he invited to', async () => {
+    const member = await inviteMember(rig, owner, { email: 'gone@example.com', role: 'admin' });
+    const { key } = await rig.run('keys.create', {
+      name: 'his',
+      workspace: 'lab',
+      scopes: ['inference', 'usage', 'admin'],
+      created_by: member.person,
+    });
+    const mine = await rig.run('keys.create', { name: 'of the command line' });
+    const scopesOf = (text: unknown) => {
+      const found = authenticate(rig.directory, String(text), rig.nowMs);
+      return typeof found === 'string' ? found : found.scopes;
+    };
+    const pending = tokenOf((await invite(member, { email: 'friend@example.com', role: 'admin' })).json);
+    const path = `/accounts/default/members/${member.person}`;
+    const bearer = { headers: { authorization: `Bearer ${key}` } };
+    expect(scopesOf(key)).toEqual(['inference', 'usage', 'admin']);
+    expect((await rig.browser().ask('GET /accounts/default/members', bearer)).status).toBe(200);
+
+    await owner.ask(`PATCH ${path}`, { body: { role: 'developer', workspaces: null } });
+    expect(scopesOf(key)).toEqual(['inference', 'usage']);
+    expect((await rig.browser().ask('GET /accounts/default/members', bearer)).status).toBe(403);
+    expect((await member.ask('GET /accounts/default/members')).status).toBe(403);
+    expect((await accept(rig.browser(), pending)).status).toBe(410);
+
+    await owner.ask(`PATCH ${path}`, { body: { role: 'developer', workspaces: ['default'] } });
+    expect(scopesOf(key)).toBe('ownerless');
+    await owner.ask(`PATCH ${path}`, { body: { role: 'developer', workspaces: ['lab'] } });
+    expect(scopesOf(key)).toEqual(['inference', 'usage']);
+    await owner.ask(`PATCH ${path}`, { body: { role: 'viewer', workspaces: null } });
+    expect(scopesOf(key)).toBe('ownerless');
+    expect((await owner.ask(`DELETE ${path}`)).status).toBe(200);
+    expect(scopesOf(key)).toBe('ownerless');
+    expect((await rig.browser().ask('GET /accounts/default/members', bearer)).json.error.code).toBe('wrong_credential');
+    expect(await stateOf(member)).toBe('signed_out');
+    expect(scopesOf(mine.key)).toEqual(['inference']);
+    expect(rig.notes.filter(({ subject }) => subject.id === member.person).map(({ act }) => act)).toContain(
+      'member.remove',
+    );
+  });
+
+  test('still holds after a restart', async () => {
+    const dataDir = folder();
+    let first = await openPeopleRig(dataDir);
+    const browser = await setUpOwner(first);
+    const member = await inviteMember(first, browser, { email: 'm@example.com', role: 'developer' });
+    const kept = await first.run('keys.create', { name: 'kept', created_by: member.person });
+    const leaver = await inviteMember(first, browser, { email: 'n@example.com', role: 'developer' });
+    const lost = await first.run('keys.create', { name: 'lost', created_by: leaver.person });
+    await browser.ask(`DELETE /accounts/default/members/${leaver.person}`);
+    await first.close();
+    first = await openPeopleRig(dataDir);
+    expect(authenticate(first.directory, kept.key, first.nowMs)).toMatchObject({ scopes: ['inference'] });
+    expect(authenticate(first.directory, lost.key, first.nowMs)).toBe('ownerless');
+    await first.close();
+  });
+});
+
+describe('a key that asks the console API', () => {
+  test('needs a scope for it, its own address list, and is no person', async () => {
+    const ask = (key: unknown, route: string, address?: string) =>
+      rig.browser().ask(route, { headers: { authorization: `Bearer ${key}` }, ...(address ? { address } : {}) });
+    const plain = await rig.run('keys.create', { name: 'plain' });
+    const admin = await rig.run('keys.create', { name: 'admin', scopes: ['admin'], ips: ['192.0.2.0/24'] });
+    expect((await ask(plain.key, 'GET /accounts/default/members')).status).toBe(403);
+    expect((await ask(admin.key, 'GET /accounts/default/members')).status).toBe(200);
+    expect((await ask(admin.key, 'GET /accounts/default/members', '198.51.100.1')).status).toBe(403);
+    expect((await ask(admin.key, 'GET /me')).status).toBe(403);
+    expect((await ask('tg_nonsense', 'GET /session')).status).toBe(401);
+    const body = { email: 'k@example.com', role: 'viewer', workspaces: null };
+    const headers = { authorization: `Bearer ${admin.key}` };
+    const invited = await rig.browser().ask('POST /accounts/default/invitations', { body, headers });
+    expect(invited.json.error.message).toContain('only a person');
+  });
+});
+
+test('the session lists the accounts that may be entered, with what may be done there: every one for whoever runs the house', async () => {
+  const accountsOf = async (browser: Browser) => (await browser.ask('GET /session')).json.accounts;
+  await rig.run('accounts.set', { id: 'team', name: 'The team', time_zone: 'Asia/Tokyo' });
+  const admin = await inviteMember(rig, owner, { email: 'house@example.com', role: 'admin' });
+  const [own, other] = await accountsOf(admin);
+  expect(own).toMatchObject({ account: 'default', name: 'default', time_zone: 'UTC', member: true, role: 'admin' });
+  expect(other).toMatchObject({ account: 'team', name: 'The team', time_zone: 'Asia/Tokyo', member: false });
+  expect(other).toMatchObject({ role: 'admin', workspaces: null });
+  expect(other.permissions).toEqual(own.permissions);
+  expect(other.permissions).not.toContain('owners.write');
+  expect((await admin.ask('GET /accounts/team/members')).status).toBe(200);
+  for (const role of ['billing', 'developer']) {
+    const member = await inviteMember(rig, owner, { email: `${role}@house.example`, role });
+    expect(await accountsOf(member)).toMatchObject([{ account: 'default', member: true }]);
+    expect((await member.ask('GET /accounts/team/members')).status).toBe(404);
+  }
+});

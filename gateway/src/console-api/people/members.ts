@@ -1,0 +1,103 @@
+/** Owns the routes about the people of an account: who is there, who is invited, what each may do. */
+
+import type { Invitation } from '../../people/members/invitations.ts';
+import { type Giver, holds, type Member } from '../../people/members/members.ts';
+import { cameByHttps } from '../../people/sign-in/auth-cookies.ts';
+import type { ConsoleRoute, Reply } from '../contract/contract.ts';
+import { type Tenancy, tenancyOf } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import { addressOf, type PeopleParts } from './people-parts.ts';
+
+type MembersReply = Reply<'GET /accounts/{account}/members'>;
+
+export function memberHandlers(
+  parts: PeopleParts,
+): Handlers<
+  | 'GET /accounts/{account}/members'
+  | 'POST /accounts/{account}/invitations'
+  | 'DELETE /accounts/{account}/invitations/{invitation}'
+  | 'PATCH /accounts/{account}/members/{person}'
+  | 'DELETE /accounts/{account}/members/{person}'
+  | 'POST /accounts/{account}/members/{person}/reset-link'
+> {
+  const { members, invitations, resets } = parts;
+  const linkOf = (
+    { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
+    page: 'invitations' | 'reset',
+    token: string,
+  ) => `${addressOf(parts, cameByHttps(arrival), arrival.headers.get('host') ?? '')}/app/${page}/${token}`;
+  return {
+    'GET /accounts/{account}/members': async ({ tenancy }) => ({
+      members: (await members.list(tenancy.account, tenancy.workspaces)).map((one) => viewMember(one, tenancy)),
+      invitations: (await invitations.list(tenancy.account, tenancy.workspaces)).map((one) =>
+        viewInvitation(one, tenancy),
+      ),
+    }),
+    'POST /accounts/{account}/invitations': async (call) => {
+      const { email, role, workspaces } = call.body;
+      const made = await invitations.create(giverOf(call), email, { role, workspaces });
+      return {
+        invitation: viewInvitation(made.invitation, call.tenancy),
+        link: linkOf(call, 'invitations', made.token),
+      };
+    },
+    'DELETE /accounts/{account}/invitations/{invitation}': async (call) => {
+      await invitations.withdraw(giverOf(call), call.path.invitation);
+      return {};
+    },
+    'PATCH /accounts/{account}/members/{person}': async (call) =>
+      viewMember(await members.change(giverOf(call), call.path.person, call.body), call.tenancy),
+    'DELETE /accounts/{account}/members/{person}': async (call) => {
+      await members.remove(giverOf(call), call.path.person);
+      return {};
+    },
+    'POST /accounts/{account}/members/{person}/reset-link': async (call) => {
+      const rightsIn = (account: string) => tenancyOf(call.actor, account);
+      const { token, expiresAtMs } = await resets.makeLink({ ...giverOf(call), rightsIn }, call.path.person);
+      return { link: linkOf(call, 'reset', token), expires_at: new Date(expiresAtMs).toISOString() };
+    },
+  };
+}
+
+function giverOf({ actor, tenancy, address }: Pick<ConsoleCall<ConsoleRoute>, 'actor' | 'tenancy' | 'address'>): Giver {
+  if (actor.kind !== 'person') throw new ConsoleFailure('forbidden', 'only a person may do this, not a key');
+  const { id, name } = actor;
+  const { account, workspaces } = tenancy;
+  return { id, name, address, account, workspaces, may: (permission) => tenancy.may(permission) };
+}
+
+/** Of workspaces he sees those that he has, and whether there are others. */
+function viewWorkspaces(theirs: readonly string[] | null, { workspaces: mine }: Pick<Tenancy, 'workspaces'>) {
+  const seen = theirs?.filter((workspace) => mine === null || mine.includes(workspace)) ?? null;
+  return { workspaces: seen, elsewhere: !holds(mine, theirs) };
+}
+
+function viewMember(
+  { person, of, role, workspaces, joinedAtMs }: Member,
+  tenancy: Tenancy,
+): MembersReply['members'][number] {
+  return {
+    person,
+    name: of.name,
+    email: of.email,
+    email_verified: of.email_verified === 1,
+    role,
+    ...viewWorkspaces(workspaces, tenancy),
+    second_factor: of.second_factor === 1,
+    joined_at: new Date(joinedAtMs).toISOString(),
+    seen_at: of.seen_at_ms === null ? null : new Date(of.seen_at_ms).toISOString(),
+  };
+}
+
+function viewInvitation(invitation: Invitation, tenancy: Tenancy): MembersReply['invitations'][number] {
+  const { id, email, role, workspaces, invitedBy, expiresAtMs } = invitation;
+  return {
+    id,
+    email,
+    role,
+    ...viewWorkspaces(workspaces, tenancy),
+    invited_by: invitedBy,
+    expires_at: new Date(expiresAtMs).toISOString(),
+  };
+}

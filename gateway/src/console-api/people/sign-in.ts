@@ -1,0 +1,105 @@
+/** Owns the routes by which people sign in and out. */
+import { cameByHttps, NO_SESSION_COOKIE, sendCookies } from '../../people/sign-in/auth-cookies.ts';
+import type { SignedIn } from '../../people/sign-in/sessions.ts';
+import type { ConsoleRoute, Reply } from '../contract/contract.ts';
+import { entriesOf } from '../kernel/actor.ts';
+import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import { addressOf, type PeopleParts, partyOf } from './people-parts.ts';
+
+export function signInHandlers({
+  signIn,
+  accounts,
+}: PeopleParts): Handlers<
+  | 'POST /sign-in'
+  | 'POST /sign-in/code'
+  | 'POST /sign-in/oidc'
+  | 'GET /sign-in/oidc/{provider}/callback'
+  | 'POST /sign-out'
+> {
+  return {
+    'POST /sign-in': async ({ arrival, body, outgoing }) => {
+      const signed = await signIn.byPassword(arrival, body, outgoing);
+      if (signed.state !== 'choose_account') return signed;
+      const named = signed.accounts.map((account) => ({ account, name: accounts.get(account)?.name ?? account }));
+      return { state: signed.state, accounts: named };
+    },
+    'POST /sign-in/code': async ({ arrival, body, outgoing }) => ({
+      state: await signIn.byCode(arrival, body.code, outgoing),
+    }),
+    'POST /sign-in/oidc': async ({ arrival, body, outgoing }) => ({
+      url: await signIn.startService(arrival, body.provider, outgoing),
+    }),
+    'GET /sign-in/oidc/{provider}/callback': async ({ arrival, path, query, outgoing }) => ({
+      location: await signIn.finishService(arrival, path.provider, query, outgoing),
+    }),
+    'POST /sign-out': async ({ arrival, outgoing }) => {
+      await signIn.signOut(arrival);
+      sendCookies(new Headers({ 'set-cookie': NO_SESSION_COOKIE }), arrival, outgoing);
+      return {};
+    },
+  };
+}
+
+type SessionReply = Reply<'GET /session'>;
+
+export function sessionHandlers(parts: PeopleParts): Handlers<'GET /session'> {
+  return {
+    'GET /session': async (call) => {
+      const signedIn = await parts.sessions.find(call.arrival);
+      if (signedIn !== null) return viewSession(parts, call, 'signed_in', signedIn);
+      return viewSession(parts, call, await stateOfStranger(parts, call), null);
+    },
+  };
+}
+
+async function stateOfStranger(
+  { setUp, signIn }: PeopleParts,
+  { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
+): Promise<SessionReply['state']> {
+  if (!(await setUp.isClaimed())) return 'setup';
+  return (await signIn.waitsForCode(arrival)) ? 'second_factor' : 'signed_out';
+}
+
+/** The state of the console for whoever asks. */
+function viewSession(
+  parts: PeopleParts,
+  { arrival }: Pick<ConsoleCall<ConsoleRoute>, 'arrival'>,
+  state: SessionReply['state'],
+  signedIn: SignedIn | null,
+): SessionReply {
+  const { accounts, services, version } = parts;
+  return {
+    state,
+    version,
+    public_url: addressOf(parts, cameByHttps(arrival), arrival.headers.get('host') ?? ''),
+    person: signedIn === null ? null : viewPerson(signedIn),
+    accounts: entriesOf(signedIn?.memberships ?? [], [...accounts.keys()]).map((entry) => ({
+      account: entry.account,
+      name: accounts.get(entry.account)?.name ?? entry.account,
+      time_zone: accounts.get(entry.account)?.timeZone ?? 'UTC',
+      member: entry.isMember,
+      role: entry.role,
+      permissions: [...entry.permissions],
+      workspaces: entry.workspaces === null ? null : [...entry.workspaces],
+    })),
+    oidc: services().map(({ id, name }) => ({ id, name })),
+    passkeys: partyOf(parts, { arrival }) !== null,
+  };
+}
+
+/** The session as it will be: the cookies on their way out stand for those of the next request. */
+export async function viewNewSession(
+  parts: PeopleParts,
+  call: Pick<ConsoleCall<ConsoleRoute>, 'arrival' | 'outgoing'>,
+): Promise<SessionReply> {
+  const { arrival, outgoing } = call;
+  const headers = new Headers(arrival.headers);
+  const made = outgoing.getSetCookie().map((cookie) => cookie.split(';', 1)[0]);
+  if (made.length > 0) headers.set('cookie', made.join('; '));
+  const signedIn = await parts.sessions.find({ ...arrival, headers });
+  return viewSession(parts, call, signedIn === null ? 'signed_out' : 'signed_in', signedIn);
+}
+
+export function viewPerson({ person: { id, name, email } }: SignedIn): { id: string; name: string; email: string } {
+  return { id, name, email };
+}

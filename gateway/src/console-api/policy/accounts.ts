@@ -1,0 +1,76 @@
+/** Owns the routes by which whoever runs the installation keeps its accounts: who pays how, and money that comes in or is put right. */
+
+import { NO_LAYERED_CAPS } from '../../control/persist-and-apply.ts';
+import { viewAccount } from '../../control/views.ts';
+import type { AccountBalance } from '../../store/ports/ledger.ts';
+import type { StoredAccount } from '../../store/ports/policy.ts';
+import { CONSOLE_ROUTES, type Reply } from '../contract/contract.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { findAccount } from '../kernel/find-resource.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../kernel/run-command.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+export function accountHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts'
+  | 'POST /accounts'
+  | 'PATCH /accounts/{account}'
+  | 'POST /accounts/{account}/topup'
+  | 'POST /accounts/{account}/correct'
+> {
+  const { gate, ledger, control } = parts;
+  return {
+    'GET /accounts': async () => {
+      const balances = new Map((await ledger.readBalances()).map((balance) => [balance.account, balance]));
+      const accounts = [...gate.directory.accounts.values()];
+      return { accounts: accounts.map((account) => showAccount(account, balances.get(account.id) ?? null)) };
+    },
+    'POST /accounts': async (call) => {
+      const { id } = call.body;
+      if (gate.directory.accounts.has(id)) {
+        throw new ConsoleFailure(
+          'conflict',
+          `id: the account ${id} is there already; change it, or choose another id`,
+          {
+            member: 'id',
+          },
+        );
+      }
+      await runCommand(control, call, 'accounts.create', call.body);
+      return readAccount(parts, id);
+    },
+    'PATCH /accounts/{account}': async (call) => {
+      const { id } = findAccount(parts, call.tenancy);
+      await runCommand(control, call, 'accounts.set', { id, ...call.body });
+      return readAccount(parts, id);
+    },
+    'POST /accounts/{account}/topup': async (call) => {
+      const account = findAccount(parts, call.tenancy).id;
+      await runCommand(control, call, 'accounts.topup', { account, ...call.body });
+      return readAccount(parts, account);
+    },
+    'POST /accounts/{account}/correct': async (call) => {
+      const account = findAccount(parts, call.tenancy).id;
+      await runCommand(control, call, 'accounts.correct', { account, ...call.body });
+      return readAccount(parts, account);
+    },
+  };
+}
+
+type ShownAccount = Reply<'GET /accounts'>['accounts'][number];
+
+/** As the command line shows it, without its caps, which have a page of their own. */
+function showAccount(account: StoredAccount, balance: AccountBalance | null): ShownAccount {
+  return CONSOLE_ROUTES['POST /accounts'].reply.parse(viewAccount(account, balance, NO_LAYERED_CAPS));
+}
+
+export async function readAccount(
+  { gate, ledger }: Pick<PolicyParts, 'gate' | 'ledger'>,
+  id: string,
+): Promise<ShownAccount> {
+  const account = gate.directory.accounts.get(id);
+  if (account === undefined) throw new Error(`the account ${id} is gone`);
+  return showAccount(account, (await ledger.readBalances()).find((balance) => balance.account === id) ?? null);
+}

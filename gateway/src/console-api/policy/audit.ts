@@ -1,0 +1,88 @@
+/** Owns the routes that show who changed what. Shows what was kept, and changes nothing. */
+import type { AuditEntry, AuditFilter } from '../../store/ports/audit.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { csvLine } from '../kernel/csv.ts';
+import { readCursor, readRange, renderCursor } from '../kernel/cursor.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { showTime } from './limits.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+const PAGE_ENTRIES = 100;
+const FILE_PAGE_ENTRIES = 1_000;
+const COLUMNS = [
+  'seq',
+  'at',
+  'actor_kind',
+  'actor',
+  'actor_name',
+  'address',
+  'act',
+  'subject_kind',
+  'subject',
+  'before',
+  'after',
+];
+
+export function auditHandlers({
+  audit,
+}: Pick<PolicyParts, 'audit'>): Handlers<'GET /accounts/{account}/audit' | 'GET /accounts/{account}/audit.csv'> {
+  return {
+    'GET /accounts/{account}/audit': async ({ tenancy, query }) => {
+      const entries = await audit.read({
+        ...everythingOf(tenancy),
+        beforeSeq: readCursor(query.before),
+        actor: query.actor ?? null,
+        act: query.act ?? null,
+        subject: query.subject ?? null,
+        limit: PAGE_ENTRIES,
+      });
+      const last = entries.length < PAGE_ENTRIES ? null : (entries.at(-1)?.seq ?? null);
+      return { entries: entries.map(showEntry), next: renderCursor(last) };
+    },
+    'GET /accounts/{account}/audit.csv': async ({ tenancy, query }) => {
+      const [fromMs, toMs] = readRange(query);
+      const filter = { ...everythingOf(tenancy), fromMs, toMs, limit: FILE_PAGE_ENTRIES };
+      return { name: `tollgate-audit-${tenancy.account}.csv`, lines: renderEntries(audit, filter) };
+    },
+  };
+}
+
+function everythingOf({ account, workspaces }: Tenancy): Omit<AuditFilter, 'limit'> {
+  return { account, workspaces, beforeSeq: null, actor: null, act: null, subject: null, fromMs: null, toMs: null };
+}
+
+function showEntry({ seq, atMs, by, act, subject, before, after }: AuditEntry) {
+  const { actor, address } = by;
+  return { seq, at: showTime(atMs), actor, act, subject, before: copyOf(before), after: copyOf(after), address };
+}
+
+function copyOf(members: AuditEntry['before']): Record<string, unknown> | null {
+  return members === null ? null : { ...members };
+}
+
+async function* renderEntries(audit: PolicyParts['audit'], filter: AuditFilter): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  let beforeSeq = filter.beforeSeq;
+  for (;;) {
+    const entries = await audit.read({ ...filter, beforeSeq });
+    yield entries.map(renderEntry).join('');
+    if (entries.length < filter.limit) return;
+    beforeSeq = entries.at(-1)?.seq ?? 0;
+  }
+}
+
+function renderEntry({ seq, atMs, by: { actor, address }, act, subject, before, after }: AuditEntry): string {
+  return csvLine([
+    seq,
+    showTime(atMs),
+    actor.kind,
+    actor.id,
+    actor.name,
+    address,
+    act,
+    subject.kind,
+    subject.id,
+    before === null ? null : JSON.stringify(before),
+    after === null ? null : JSON.stringify(after),
+  ]);
+}

@@ -1,0 +1,210 @@
+/** The routes about money over a real ledger: what moves once, what is listed, and a statement that equals the ledger to the nano. */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { parseUsd } from '../../billing/money.ts';
+import { temporaryFolders } from '../../store/sqlite/testing/temporary-folder.ts';
+import { keepCall, openPolicyRig, type PolicyRig, person } from '../testing/policy-rig.ts';
+import { renderStatement } from './billing.ts';
+
+const newFolder = temporaryFolders();
+const HOUSE = person('per_house', 'default', 'admin');
+const BILLING = person('per_billing', 'team', 'billing');
+const HOUR_MS = 3_600_000;
+let rig: PolicyRig;
+let keyId: string;
+
+beforeEach(async () => {
+  rig = await openPolicyRig(newFolder());
+  keyId = (await rig.run('keys.create', { name: 'n', workspace: 'red' })).id;
+});
+afterEach(async () => {
+  expect(rig.faults).toEqual([]);
+  await rig.close();
+});
+
+const idOf = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+
+test('a top-up and a correction move once for each id, and come back to the page', async () => {
+  const topup = { id: idOf(1), usd: '10.5', note: 'invoice 7' };
+  const correct = { id: idOf(2), usd: '-0.000000001', note: 'typo' };
+  for (const _ of [1, 2]) {
+    expect((await rig.ask(HOUSE, 'POST /accounts/team/topup', topup)).json).toMatchObject({
+      topped_up_nano_usd: '10500000000',
+    });
+  }
+  for (const _ of [1, 2]) {
+    const moved = await rig.ask(HOUSE, 'POST /accounts/team/correct', correct);
+    expect(moved.json).toMatchObject({
+      id: 'team',
+      balance_nano_usd: '10499999999',
+      topped_up_nano_usd: '10500000000',
+    });
+  }
+  expect((await rig.ask(HOUSE, 'POST /accounts/team/topup', { ...topup, usd: '11' })).json).toMatchObject({
+    error: { code: 'conflict' },
+  });
+  expect((await rig.ask(BILLING, 'GET /accounts/team/billing')).json).toMatchObject({
+    account: { id: 'team', balance_nano_usd: '10499999999' },
+    entries: [
+      { kind: 'correct', ref: idOf(2), amount_nano_usd: '-1', note: 'typo' },
+      { kind: 'topup', ref: idOf(1), amount_nano_usd: '10500000000', note: 'invoice 7' },
+    ],
+    next: null,
+  });
+  const acts = (await rig.ask(HOUSE, 'GET /accounts/team/audit')).json.entries.map(({ act }: { act: string }) => act);
+  expect(acts.slice(0, 3)).toEqual(['accounts.correct', 'accounts.topup', 'keys.create']);
+});
+
+test('all entries come page by page, the newest first, each once, and only those of the account', async () => {
+  const other = (await rig.run('keys.create', { name: 'o' })).id;
+  for (let nth = 0; nth < 120; nth++)
+    await keepCall(rig, nth % 3 === 0 ? other : keyId, { cost_nano_usd: String(nth) });
+  const seqs: number[] = [];
+  let before = '';
+  for (let pages = 0; pages < 9; pages++) {
+    const page = (await rig.ask(BILLING, `GET /accounts/team/billing?kind=all${before}`)).json;
+    seqs.push(...page.entries.map(({ seq }: { seq: number }) => seq));
+    if (page.next === null) break;
+    before = `&before=${page.next}`;
+  }
+  expect(seqs).toHaveLength(160);
+  expect(seqs).toEqual([...new Set(seqs)].sort((one, two) => two - one));
+  expect((await rig.ask(BILLING, 'GET /accounts/team/billing?before=x')).json).toMatchObject({
+    error: { member: 'before' },
+  });
+});
+
+test('a statement is opening balance, movements, each day’s charges and closing balance, by the account’s days', async () => {
+  rig.nowMs = Date.UTC(2026, 10, 19);
+  await rig.run('accounts.topup', { account: 'team', usd: '1', note: '=2+3', id: 'mov_a' });
+  rig.nowMs += 22 * HOUR_MS;
+  await rig.run('accounts.correct', { account: 'team', usd: '-0.25', note: 'typo', id: 'mov_b' });
+  rig.nowMs += HOUR_MS;
+  const { text, headers } = await rig.ask(
+    BILLING,
+    'GET /accounts/team/billing.csv?from=2026-11-19T12:00:00Z&to=2026-11-21T00:00:00Z',
+  );
+  // What is asked for ends in the future, what is known does not.
+  expect(headers.get('content-disposition')).toContain('"tollgate-statement-team-2026-11-19-to-2026-11-19.csv"');
+  expect(text.split('\r\n')).toEqual([
+    'date,kind,ref,note,model,key_id,key_name,calls,amount_usd,balance_usd',
+    '2026-11-19T12:00:00.000Z,opening,,,,,,,,1',
+    '2026-11-19T22:00:00.000Z,correct,mov_b,typo,,,,,-0.25,0.75',
+    '2026-11-19T23:00:00.000Z,closing,,,,,,,,0.75',
+    '',
+  ]);
+  const whole = (
+    await rig.ask(BILLING, 'GET /accounts/team/billing.csv?from=2026-11-01T00:00:00Z&to=2026-11-21T00:00:00Z')
+  ).text;
+  expect(whole).toContain(`"'=2+3"`);
+  const ahead = 'GET /accounts/team/billing.csv?from=2026-11-22T00:00:00Z&to=2026-11-23T00:00:00Z';
+  expect((await rig.ask(BILLING, ahead)).json).toMatchObject({ error: { code: 'invalid', member: 'from' } });
+  const backwards = 'GET /accounts/team/billing.csv?from=2026-11-21T00:00:00Z&to=2026-11-01T00:00:00Z';
+  expect((await rig.ask(BILLING, backwards)).json).toMatchObject({ error: { code: 'invalid', member: 'to' } });
+});
+
+test('a day’s charges are behind its movements, a line for each model and key, the greatest first', async () => {
+  const entry = { seq: 1, kind: 'topup', ref: 'mov_a', released: 0n, note: null } as const;
+  const statement = {
+    opening: 1_000_000_000n,
+    closing: 1_500_000_000n,
+    movements: [{ ...entry, atMs: Date.UTC(2026, 10, 19, 22, 50), amount: 2_000_000_000n }],
+    charges: [
+      { date: '2026-11-20', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 1_000_000_000n },
+      { date: '2026-11-19', model: 'm', keyId: 'k', keyName: 'web', calls: 1, amount: 100_000_000n },
+      { date: '2026-11-19', model: '=n', keyId: 'k', keyName: 'web', calls: 2, amount: 400_000_000n },
+    ],
+  };
+  const lines: string[] = [];
+  for await (const line of renderStatement(statement, { zone: 'Europe/Berlin', fromMs: 0, closedMs: 1 }))
+    lines.push(line.trim());
+  expect(lines.slice(2, -1)).toEqual([
+    '2026-11-19T22:50:00.000Z,topup,mov_a,,,,,,2,3',
+    `2026-11-19,charges,,,"'=n",k,web,2,-0.4,2.6`,
+    '2026-11-19,charges,,,m,k,web,1,-0.1,2.5',
+    '2026-11-20,charges,,,m,k,web,1,-1,1.5',
+  ]);
+});
+
+test('charges of calls are by the day of the account’s clocks, model and key, and sum up to what the ledger charged', async () => {
+  const other = (await rig.run('keys.create', { name: 'second', workspace: 'red' })).id;
+  await rig.run('accounts.set', { id: 'team', time_zone: 'Pacific/Kiritimati' });
+  const fromMs = Date.now() - 1;
+  for (const [key, model, cost] of [
+    [keyId, 'gpt-5-mini', '1000000000'],
+    [keyId, 'gpt-5-mini', '500000000'],
+    [keyId, 'o4', '250000000'],
+    [other, 'gpt-5-mini', '125000000'],
+  ] as const) {
+    await keepCall(rig, key, { model, cost_nano_usd: cost });
+  }
+  rig.nowMs = Date.now() + 1;
+  const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(rig.nowMs + HOUR_MS).toISOString()}`;
+  const { text } = await rig.ask(BILLING, `GET /accounts/team/billing.csv?${range}`);
+  const lines = text.split('\r\n').filter((line) => line.includes(',charges,'));
+  expect(lines.map((line) => line.split(',').toSpliced(6, 1).slice(4, 8))).toEqual([
+    ['gpt-5-mini', keyId, '2', '-1.5'],
+    ['o4', keyId, '1', '-0.25'],
+    ['gpt-5-mini', other, '1', '-0.125'],
+  ]);
+  const dates = new Set(lines.map((line) => line.slice(0, 10)));
+  expect([...dates]).toEqual([new Date(Date.now() + 14 * HOUR_MS).toISOString().slice(0, 10)]);
+});
+
+test('whatever happened, a statement up to now closes at what the ledger has, and adds up line by line', async () => {
+  const other = (await rig.run('keys.create', { name: 'o' })).id;
+  const move = fc.record({
+    kind: fc.constantFrom('call', 'other', 'topup', 'correct'),
+    nano: fc.bigInt({ min: 1n, max: 10n ** 15n }),
+  });
+  let nth = 100;
+  await fc.assert(
+    fc.asyncProperty(fc.array(move, { maxLength: 8 }), fc.integer({ min: 0, max: 8 }), async (moves, cut) => {
+      let fromMs = Date.now() - 60_000;
+      for (const [index, { kind, nano }] of moves.entries()) {
+        if (index === cut) fromMs = await afterNow();
+        rig.nowMs = Date.now();
+        const usd = `${nano / 1_000_000_000n}.${String(nano % 1_000_000_000n).padStart(9, '0')}`;
+        if (kind === 'call' || kind === 'other')
+          await keepCall(rig, kind === 'call' ? keyId : other, { cost_nano_usd: String(nano) });
+        else
+          await rig.run(`accounts.${kind}`, {
+            account: 'team',
+            usd: kind === 'correct' ? `-${usd}` : usd,
+            note: 'n',
+            id: idOf(nth++),
+          });
+      }
+      const toMs = await afterNow();
+      rig.nowMs = toMs;
+      const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
+      const { text } = await rig.ask(BILLING, `GET /accounts/team/billing.csv?${range}`);
+      const rows = text
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(','));
+      let balance = parseSigned(rows[0]?.[9]);
+      for (const row of rows.slice(1, -1)) {
+        balance += parseSigned(row[8]);
+        expect(parseSigned(row[9])).toBe(balance);
+      }
+      const kept = (await rig.store.ledger.readBalances()).find(({ account }) => account === 'team');
+      expect([parseSigned(rows.at(-1)?.[9]), balance]).toEqual(
+        [kept, kept].map((one) => (one?.available ?? 0n) + (one?.held ?? 0n)),
+      );
+    }),
+    { numRuns: 12 },
+  );
+}, 60_000);
+
+/** A moment that is later than all that has happened. */
+async function afterNow(): Promise<number> {
+  const now = Date.now();
+  while (Date.now() === now) await new Promise((resolve) => setImmediate(resolve));
+  return Date.now();
+}
+
+function parseSigned(usd = ''): bigint {
+  return usd.startsWith('-') ? -parseUsd(usd.slice(1), 'usd') : parseUsd(usd, 'usd');
+}

@@ -1,0 +1,109 @@
+/** Owns the routes that show an account's money: its ledger, and its statement as a file. Moves nothing. */
+
+import { formatNanoUsd } from '../../billing/money.ts';
+import type { DayCharge, ShownEntry, Statement } from '../../store/ports/statements.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { csvLine } from '../kernel/csv.ts';
+import { readCursor, readRange, renderCursor } from '../kernel/cursor.ts';
+import { dateIn } from '../kernel/day-bounds.ts';
+import { findAccount } from '../kernel/find-resource.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { readAccount } from './accounts.ts';
+import { showTime } from './limits.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+const PAGE_ENTRIES = 100;
+
+export function billingHandlers(
+  parts: PolicyParts,
+): Handlers<'GET /accounts/{account}/billing' | 'GET /accounts/{account}/billing.csv'> {
+  const { statements, gate } = parts;
+  return {
+    'GET /accounts/{account}/billing': async ({ tenancy, query }) => {
+      const { id } = findAccount(parts, tenancy);
+      const only = query.kind === 'money' ? 'movements' : 'all';
+      const [account, page] = await Promise.all([
+        readAccount(parts, id),
+        statements.readEntries(id, only, readCursor(query.before), PAGE_ENTRIES),
+      ]);
+      return { account, entries: page.entries.map(showEntry), next: renderCursor(page.nextSeq) };
+    },
+    'GET /accounts/{account}/billing.csv': async ({ tenancy, query }) => {
+      const { id } = findAccount(parts, tenancy);
+      const [fromMs, toMs] = readRange(query);
+      const nowMs = parts.nowMs();
+      if (fromMs > nowMs) {
+        const message = `from: found ${query.from}, expected a time in the past: nothing is booked in the future`;
+        throw new ConsoleFailure('invalid', message, { member: 'from' });
+      }
+      const zone = gate.desk.timeZoneOf(id);
+      const statement = await statements.readStatement(id, { fromMs, toMs }, (atMs) => dateIn(zone, atMs));
+      // What is asked for may end with the month; what is known ends now.
+      const closedMs = Math.min(toMs, nowMs);
+      const name = `tollgate-statement-${id}-${dateIn(zone, fromMs)}-to-${dateIn(zone, Math.max(fromMs, closedMs - 1))}.csv`;
+      return { name, lines: renderStatement(statement, { zone, fromMs, closedMs }) };
+    },
+  };
+}
+
+function showEntry({ seq, atMs, kind, ref, amount, released, note }: ShownEntry) {
+  const [amount_nano_usd, released_nano_usd] = [amount.toString(), released.toString()];
+  return { seq, at: showTime(atMs), kind, ref, amount_nano_usd, released_nano_usd, note };
+}
+
+interface Line {
+  /** By the account's clocks. Within a day its charges come last. */
+  readonly date: string;
+  readonly atMs: number;
+  /** From `date` to `calls`. */
+  readonly cells: readonly (string | number | null)[];
+  readonly amount: bigint;
+}
+
+const HEAD = ['date', 'kind', 'ref', 'note', 'model', 'key_id', 'key_name', 'calls', 'amount_usd', 'balance_usd'];
+
+/**
+ * Opening balance, each day's movements and its charges by model and key, closing balance: every line's balance is the one
+ * before and its amount. `closedMs`: when the closing balance is that of.
+ */
+export async function* renderStatement(
+  { opening, closing, movements, charges }: Statement,
+  { zone, fromMs, closedMs }: { readonly zone: string; readonly fromMs: number; readonly closedMs: number },
+): AsyncGenerator<string> {
+  yield csvLine([...HEAD]);
+  yield boundLine('opening', fromMs, opening);
+  const lines: Line[] = movements.map(({ atMs, kind, ref, note, amount }) => ({
+    date: dateIn(zone, atMs),
+    atMs,
+    cells: [showTime(atMs), kind, ref, note, null, null, null, null],
+    amount,
+  }));
+  lines.push(...[...charges].sort(byMost).map(renderCharge));
+  let balance = opening;
+  for (const { cells, amount } of lines.sort(byDate)) {
+    balance += amount;
+    yield csvLine([...cells, formatNanoUsd(amount), formatNanoUsd(balance)]);
+  }
+  if (balance !== closing) throw new Error(`the statement ends at ${balance} nano-USD, its account at ${closing}`);
+  yield boundLine('closing', closedMs, closing);
+}
+
+function boundLine(kind: string, atMs: number, balance: bigint): string {
+  return csvLine([showTime(atMs), kind, null, null, null, null, null, null, null, formatNanoUsd(balance)]);
+}
+
+/** Lines of the same day and moment stay in their order. */
+function byDate(one: Line, other: Line): number {
+  if (one.date !== other.date) return one.date < other.date ? -1 : 1;
+  return one.atMs === other.atMs ? 0 : one.atMs < other.atMs ? -1 : 1;
+}
+
+/** The greatest charge of a day first. */
+function byMost(one: DayCharge, other: DayCharge): number {
+  return one.amount === other.amount ? 0 : one.amount > other.amount ? -1 : 1;
+}
+
+function renderCharge({ date, model, keyId, keyName, calls, amount }: DayCharge): Line {
+  const cells = [date, 'charges', null, null, model, keyId, keyName, calls];
+  return { date, atMs: Number.POSITIVE_INFINITY, cells, amount: -amount };
+}

@@ -1,0 +1,285 @@
+/** Owns the routes that list, make and change API keys. What each does is a command's; who may is decided here. */
+
+import { formatNanoUsd, parseUsd } from '../../billing/money.ts';
+import { BY_COMMAND_LINE } from '../../store/ports/audit.ts';
+import { type BindingCaps, type Caps, inLayer } from '../../store/ports/limits.ts';
+import type { StoredKey } from '../../store/ports/records.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { Actor, Tenancy } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { dayBounds } from '../kernel/day-bounds.ts';
+import { checkScopes, findOwnKey, findWorkspace, personBehind, seesWorkspace } from '../kernel/find-resource.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../kernel/run-command.ts';
+import { readSpans } from '../usage/usage-range.ts';
+import { capsArguments, type GivenCaps, type ShownCaps } from './caps-of-body.ts';
+import { layerFor, showLayers } from './limit-layers.ts';
+import { type BudgetStates, nameOf, readBudgetStates, showTime } from './limits.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+const HOUR_MS = 3_600_000;
+const GRACES_MS = { now: 0, '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 7 * 24 * HOUR_MS } as const;
+
+export function keyHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts/{account}/keys'
+  | 'POST /accounts/{account}/keys'
+  | 'PATCH /accounts/{account}/keys/{key}'
+  | 'POST /accounts/{account}/keys/{key}/rotate'
+  | 'POST /accounts/{account}/keys/{key}/disable'
+  | 'POST /accounts/{account}/keys/{key}/enable'
+  | 'POST /accounts/{account}/keys/{key}/revoke'
+> {
+  const { directory } = parts.gate;
+  const show = (id: string, tenancy: Tenancy) => {
+    const key = directory.keys.get(id);
+    if (key === undefined) throw new Error(`the key ${id} is gone after it was changed`);
+    return showKey(parts, key, tenancy, parts.nowMs());
+  };
+  return {
+    'GET /accounts/{account}/keys': async ({ tenancy }) => {
+      const isMine = (account: string, workspace: string) =>
+        account === tenancy.account && seesWorkspace(tenancy, workspace);
+      const keys = [...directory.keys.values()].filter(({ accountId, workspaceId }) => isMine(accountId, workspaceId));
+      const workspaces = [...directory.workspaces.values()].filter(({ accountId, id }) => isMine(accountId, id));
+      return {
+        keys: await showKeys(parts, keys.sort(byAge), tenancy, parts.nowMs()),
+        workspaces: workspaces.map(({ id }) => id),
+      };
+    },
+    'POST /accounts/{account}/keys': async (call) => {
+      const { caps, ...given } = call.body;
+      findWorkspace(parts, call.tenancy, given.workspace);
+      checkScopes(call, given.scopes);
+      const made = await runCommand(parts.control, call, 'keys.create', {
+        ...given,
+        ...capsArguments(caps),
+        created_by: personBehind(parts, call.actor),
+      });
+      return { key: await show(String(made.id), call.tenancy), secret: String(made.key) };
+    },
+    'PATCH /accounts/{account}/keys/{key}': async (call) => {
+      const { caps, ...given } = call.body;
+      const key = findLivingKey(parts, call);
+      if (given.workspace !== undefined) findWorkspace(parts, call.tenancy, given.workspace);
+      checkScopes(call, given.scopes ?? key.scopes);
+      const limits = caps === undefined ? {} : capsArguments(caps);
+      if (caps !== undefined) {
+        checkTightens(
+          call.tenancy,
+          parts.gate.desk.rules.get(inLayer({ kind: 'key', id: key.id }, layerFor(call.tenancy))),
+          caps,
+        );
+      }
+      await runCommand(parts.control, call, 'keys.set', { id: key.id, ...given, ...limits });
+      return show(key.id, call.tenancy);
+    },
+    'POST /accounts/{account}/keys/{key}/rotate': async (call) => {
+      const { id, scopes } = findLivingKey(parts, call);
+      // Whoever rotates a key holds it afterwards.
+      checkScopes(call, scopes);
+      const rotated = await runCommand(parts.control, call, 'keys.rotate', {
+        id,
+        grace_ms: GRACES_MS[call.body.grace],
+      });
+      return { key: await show(id, call.tenancy), secret: String(rotated.key) };
+    },
+    'POST /accounts/{account}/keys/{key}/disable': async (call) => {
+      const { id } = findLivingKey(parts, call);
+      await runCommand(parts.control, call, 'keys.disable', { id });
+      return show(id, call.tenancy);
+    },
+    'POST /accounts/{account}/keys/{key}/enable': async (call) => {
+      const key = findLivingKey(parts, call);
+      checkScopes(call, key.scopes);
+      checkMayEnable(call, key);
+      await runCommand(parts.control, call, 'keys.enable', { id: key.id });
+      return show(key.id, call.tenancy);
+    },
+    'POST /accounts/{account}/keys/{key}/revoke': async (call) => {
+      const { id } = findOwnKey(parts, call, call.path.key);
+      await runCommand(parts.control, call, 'keys.revoke', { id });
+      return show(id, call.tenancy);
+    },
+  };
+}
+
+function findLivingKey(
+  parts: PolicyParts,
+  call: Parameters<typeof findOwnKey>[1] & { readonly path: { readonly key: string } },
+): StoredKey {
+  const key = findOwnKey(parts, call, call.path.key);
+  if (key.status !== 'revoked') return key;
+  throw new ConsoleFailure('conflict', 'this key is revoked, which is for good; create another one', {
+    page: '/app/keys',
+  });
+}
+
+/** The newest first. */
+function byAge(one: StoredKey, other: StoredKey): number {
+  return other.createdAtMs - one.createdAtMs || (one.id < other.id ? -1 : 1);
+}
+
+/** Throws `forbidden` where a cap would be taken away, raised, or counted over another window. What is left out stays. */
+function checkTightens(tenancy: Tenancy, before: Caps | null, caps: GivenCaps): void {
+  if (tenancy.may('limits.write') || before === null) return;
+  requireAtMost('rpm', before.requestsPerMinute, caps.rpm);
+  requireAtMost('tpm', before.tokensPerMinute, caps.tpm);
+  requireAtMost('concurrency', before.concurrency, caps.concurrency);
+  const { budget } = before;
+  const { budget_usd, budget_window } = caps;
+  if (budget === null) return;
+  if (budget_usd === null || (budget_usd !== undefined && parseUsd(budget_usd, 'caps.budget_usd') > budget.amount)) {
+    throw loosens('budget_usd', `${budget_usd ?? 'no budget'} in place of ${formatNanoUsd(budget.amount)}`);
+  }
+  if (budget_window !== undefined && budget_window !== budget.window) {
+    throw loosens('budget_window', `another window than ${budget.window}`);
+  }
+}
+
+type CountedCap = 'rpm' | 'tpm' | 'concurrency';
+
+function requireAtMost(member: CountedCap, before: number | null, cap: number | null | undefined): void {
+  if (before === null || cap === undefined || (cap !== null && cap <= before)) return;
+  throw loosens(member, `${cap ?? 'no limit'} in place of ${before}`);
+}
+
+function loosens(member: keyof ShownCaps, found: string): ConsoleFailure {
+  return new ConsoleFailure(
+    'forbidden',
+    `caps.${member}: found ${found}; you may tighten limits of your keys, and only an owner or admin of the account lifts or raises them`,
+    { member: `caps.${member}`, page: '/app/members' },
+  );
+}
+
+/** Throws `forbidden` where somebody else disabled the key, or it is not known who did. */
+function checkMayEnable(
+  { actor, tenancy }: { readonly actor: Actor; readonly tenancy: Tenancy },
+  { status, disabledBy }: StoredKey,
+): void {
+  if (status !== 'disabled' || tenancy.may('limits.write')) return;
+  if (actor.kind !== 'nobody' && disabledBy === actor.id) return;
+  throw new ConsoleFailure(
+    'forbidden',
+    'somebody else disabled this key; only an owner or admin of the account enables it',
+    { page: '/app/members' },
+  );
+}
+
+type ShownKey = Reply<'GET /accounts/{account}/keys'>['keys'][number];
+
+const WEEK_DAYS = 7;
+
+/** The keys, all of one account, in their order. */
+async function showKeys(
+  parts: PolicyParts,
+  keys: readonly StoredKey[],
+  tenancy: Pick<Tenancy, 'account' | 'may'>,
+  nowMs: number,
+): Promise<ShownKey[]> {
+  const [first] = keys;
+  if (first === undefined) return [];
+  const zone = parts.gate.desk.timeZoneOf(first.accountId);
+  const ids = keys.map(({ id }) => id);
+  const { rules, budgetZoneOf } = parts.gate.desk;
+  const bindings = new Map<string, readonly BindingCaps[]>();
+  for (const id of ids) {
+    const both = (['operator', 'account'] as const)
+      .map((layer) => rules.bindingOf(inLayer({ kind: 'key', id }, layer), first.accountId, budgetZoneOf, nowMs))
+      .filter((binding) => binding !== null);
+    bindings.set(id, both);
+  }
+  const [names, states, weeks] = await Promise.all([
+    parts.personNames(
+      keys.flatMap(({ createdBy, disabledBy }) => [createdBy, disabledBy].filter((one) => one !== null)),
+    ),
+    readBudgetStates(parts, [...bindings.values()].flat()),
+    readSpans(parts.usage, {
+      account: first.accountId,
+      timeZone: zone,
+      by: 'key',
+      ids,
+      bounds: dayBounds(zone, nowMs, WEEK_DAYS),
+    }),
+  ]);
+  return keys.map((key) => {
+    const week = weeks.get(key.id) ?? [];
+    const days = Array.from({ length: WEEK_DAYS }, (_, day) => week[day] ?? { requests: 0, cost: 0n });
+    return {
+      id: key.id,
+      name: key.name,
+      last4: key.last4,
+      workspace: key.workspaceId,
+      owner: key.createdBy === null ? null : { id: key.createdBy, name: names.get(key.createdBy) ?? key.createdBy },
+      models: key.models === null ? null : [...key.models],
+      ips: key.ips === null ? null : [...key.ips],
+      scopes: [...key.scopes],
+      strict: key.strict,
+      ...showLayers(rules, { kind: 'key', id: key.id }, tenancy),
+      status: key.status === 'active' && key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : key.status,
+      disabled_by: showActor(parts, key.disabledBy, names),
+      created_at: showTime(key.createdAtMs),
+      expires_at: key.expiresAtMs === null ? null : showTime(key.expiresAtMs),
+      ...showUses(parts, key, nowMs),
+      budget: showBudget(bindings.get(key.id) ?? [], states),
+      week_nano_usd: days.map(({ cost }) => cost.toString()),
+      week_requests: days.map(({ requests }) => requests),
+    };
+  });
+}
+
+/** Whoever made a change, by the name that he has now. */
+function showActor({ gate }: PolicyParts, id: string | null, names: ReadonlyMap<string, string>) {
+  if (id === null) return null;
+  const isCommandLine = id === BY_COMMAND_LINE.actor.id;
+  return { id, name: isCommandLine ? 'the command line' : (names.get(id) ?? gate.directory.keys.get(id)?.name ?? id) };
+}
+
+/** Throws Error where the list has not one key for each that was asked for. */
+export async function showKey(
+  parts: PolicyParts,
+  key: StoredKey,
+  tenancy: Pick<Tenancy, 'account' | 'may'>,
+  nowMs: number,
+): Promise<ShownKey> {
+  const [shown] = await showKeys(parts, [key], tenancy, nowMs);
+  if (shown === undefined) throw new Error(`the key ${key.id} could not be shown`);
+  return shown;
+}
+
+function showUses({ gate }: PolicyParts, key: StoredKey, nowMs: number): Pick<ShownKey, 'rotation' | 'last_used'> {
+  const useOf = (hash: string | null) => (hash === null ? undefined : gate.directory.byHash.get(hash)?.use);
+  const [current, previous] = [useOf(key.hash), useOf(key.previousHash)];
+  const newest =
+    (previous?.atMs ?? Number.NEGATIVE_INFINITY) > (current?.atMs ?? Number.NEGATIVE_INFINITY) ? previous : current;
+  const last_used =
+    newest === undefined || showUse(newest.atMs) === null ? null : { at: showTime(newest.atMs), client: newest.client };
+  const { previousHash, previousExpiresAtMs: endsAtMs } = key;
+  if (previousHash === null || endsAtMs === null || endsAtMs <= nowMs) return { rotation: null, last_used };
+  const rotation = {
+    old_last4: key.previousLast4,
+    ends_at: showTime(endsAtMs),
+    old_used_at: showUse(previous?.atMs),
+    new_used_at: showUse(current?.atMs),
+  };
+  return { rotation, last_used };
+}
+
+function showUse(atMs: number | undefined): string | null {
+  return atMs === undefined || !Number.isFinite(atMs) ? null : showTime(atMs);
+}
+
+/** Of the operator's budget and the account's own, the one that has less left. */
+function showBudget(bindings: readonly BindingCaps[], states: BudgetStates): ShownKey['budget'] {
+  let tightest: { readonly left: bigint; readonly shown: ShownKey['budget'] } | null = null;
+  for (const { subject, caps } of bindings) {
+    if (caps.budget === null) continue;
+    const { settled, held } = states.get(nameOf(subject)) ?? { settled: 0n, held: 0n };
+    const left = caps.budget.amount - settled - held;
+    if (tightest !== null && tightest.left <= left) continue;
+    const used = { used_nano_usd: settled.toString(), held_nano_usd: held.toString() };
+    tightest = { left, shown: { ...used, limit_nano_usd: caps.budget.amount.toString() } };
+  }
+  return tightest?.shown ?? null;
+}

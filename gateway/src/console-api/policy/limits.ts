@@ -1,0 +1,287 @@
+/** Owns the routes about limits: every rule of an account with what it has left, changing one, and what a call would meet. */
+
+import { explainCall } from '../../call/explain-call.ts';
+import { chooseNearName } from '../../config/file/config-problem.ts';
+import { normalizeEndUser } from '../../lib/end-user-id.ts';
+import { maskKeys } from '../../lib/mask-keys.ts';
+import {
+  type BindingCaps,
+  type BudgetState,
+  EVERY_END_USER,
+  endUserSubject,
+  inLayer,
+  layerOf,
+  type Subject,
+} from '../../store/ports/limits.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { findAccount, findKey, findWorkspace, requireWholeAccount, seesWorkspace } from '../kernel/find-resource.ts';
+import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../kernel/run-command.ts';
+import { capsArguments } from './caps-of-body.ts';
+import { showLayers } from './limit-layers.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+type ShownNode = Reply<'GET /accounts/{account}/limits'>['nodes'][number];
+
+/** A place of the tree. */
+interface Place {
+  readonly subject: Subject;
+  readonly name: string;
+  readonly parent: string | null;
+}
+
+const PUT = 'PUT /accounts/{account}/limits/{kind}/{subject}';
+
+export function limitHandlers(
+  parts: PolicyParts,
+): Handlers<'GET /accounts/{account}/limits' | typeof PUT | 'POST /accounts/{account}/limits/simulate'> {
+  const { gate, control } = parts;
+  return {
+    'GET /accounts/{account}/limits': async ({ tenancy }) => {
+      findAccount(parts, tenancy);
+      return { nodes: await showPlaces(parts, tenancy, await listPlaces(parts, tenancy)) };
+    },
+    [PUT]: async (call) => {
+      const place = findPlace(parts, call);
+      const { kind, id } = place.subject;
+      const { layer } = call.body;
+      const caps = { ...capsArguments(call.body.caps), ...(layer === undefined ? {} : { layer }) };
+      if (kind === 'key') await runCommand(control, call, 'keys.set', { id, ...caps });
+      else await runCommand(control, call, 'limits.set', { ...subjectArguments(call.tenancy, place.subject), ...caps });
+      const [node] = await showPlaces(parts, call.tenancy, [place]);
+      if (node === undefined) throw new Error(`the limits of ${kind} ${id} are gone after they were set`);
+      return node;
+    },
+    'POST /accounts/{account}/limits/simulate': async ({ body, tenancy }) => {
+      const asked = {
+        key: findKey(parts, tenancy, body.key),
+        model: body.model,
+        protocol: null,
+        endUser: body.end_user === null ? null : normalizeEndUser(maskKeys(body.end_user)),
+        inputTokens: body.input_tokens,
+        outputTokensMax: body.max_tokens,
+        stream: body.stream,
+      };
+      const { admitted, hold, steps } = await explainCall(gate, asked, parts.nowMs());
+      return { admitted, hold_nano_usd: hold.toString(), steps: [...steps] };
+    },
+  };
+}
+
+/** The account, its workspaces, their keys that are not revoked, its end users; and for who runs the house the models. */
+async function listPlaces({ gate, policies }: PolicyParts, tenancy: Tenancy): Promise<readonly Place[]> {
+  const { account } = tenancy;
+  const { directory } = gate;
+  const places: Place[] = [];
+  const add = (subject: Subject, name: string, parent: string | null) => void places.push({ subject, name, parent });
+  add({ kind: 'account', id: account }, account, null);
+  for (const { id, accountId } of directory.workspaces.values()) {
+    if (accountId === account && seesWorkspace(tenancy, id)) add({ kind: 'workspace', id }, id, account);
+  }
+  for (const { id, name, accountId, workspaceId, status } of directory.keys.values()) {
+    if (accountId !== account || status === 'revoked' || !seesWorkspace(tenancy, workspaceId)) continue;
+    add({ kind: 'key', id }, name, workspaceId);
+  }
+  const ofHouse = tenancy.may('house.read');
+  const listed = new Set<string>();
+  for (const { subject } of await policies.readLimitRules()) {
+    // An end user may have a rule in each layer.
+    const place = `${subject.kind} ${subject.id}`;
+    if (listed.has(place)) continue;
+    listed.add(place);
+    const isShown =
+      subject.kind === 'model'
+        ? ofHouse
+        : subject.kind === 'end_user' && tenancy.workspaces === null && subject.id.startsWith(`${account}/`);
+    if (isShown) add({ kind: subject.kind, id: subject.id }, showSubject(subject).id, null);
+  }
+  return places;
+}
+
+async function showPlaces(parts: PolicyParts, tenancy: Tenancy, places: readonly Place[]): Promise<ShownNode[]> {
+  const { rules, budgetZoneOf } = parts.gate.desk;
+  const nowMs = parts.nowMs();
+  const bindings = new Map<Place, readonly BindingCaps[]>();
+  for (const place of places) {
+    if (isEveryone(place.subject)) continue;
+    const both = (['operator', 'account'] as const)
+      .map((layer) => rules.bindingOf(inLayer(place.subject, layer), tenancy.account, budgetZoneOf, nowMs))
+      .filter((binding) => binding !== null);
+    if (both.length > 0) bindings.set(place, both);
+  }
+  const states = await readBudgetStates(parts, [...bindings.values()].flat());
+  return Promise.all(
+    places.map(async (place) => {
+      const both = bindings.get(place) ?? [];
+      return {
+        subject: showSubject(place.subject),
+        name: place.name,
+        parent: place.parent,
+        ...showLayers(rules, place.subject, tenancy),
+        binds: place.subject.kind !== 'model' || parts.gate.settings.routes.has(place.subject.id),
+        gauges: (await Promise.all(both.map((binding) => readGauges(parts, binding, states, nowMs)))).flat(),
+      };
+    }),
+  );
+}
+
+/** A rule for every end user without one binds each for himself: there is nothing that all have used. */
+function isEveryone({ kind, id }: Subject): boolean {
+  return kind === 'end_user' && id.endsWith(`/${EVERY_END_USER}`);
+}
+
+/** Throws `not_found` for what is not there, or not of this account; `forbidden` for what is not who asks' to change. */
+function findPlace(parts: PolicyParts, { path, tenancy }: ConsoleCall<typeof PUT>): Place {
+  const { account } = findPayer(parts, tenancy);
+  const { kind, subject: id } = path;
+  switch (kind) {
+    case 'key': {
+      const key = findKey(parts, tenancy, id);
+      if (key.status === 'revoked') {
+        throw new ConsoleFailure('conflict', 'this key is revoked, which is for good; it makes no calls to limit', {
+          page: '/app/keys',
+        });
+      }
+      return { subject: { kind, id }, name: key.name, parent: key.workspaceId };
+    }
+    case 'workspace':
+      return { subject: { kind, id: findWorkspace(parts, tenancy, id).id }, name: id, parent: account };
+    case 'account':
+      if (id !== account) break;
+      requireWholeAccount(tenancy, 'the limits are those');
+      return { subject: { kind, id }, name: id, parent: null };
+    case 'end_user':
+      requireWholeAccount(tenancy, 'the limits of end users are those');
+      return { subject: endUserSubject(account, normalizeEndUser(id)), name: id, parent: null };
+    case 'model':
+      return { subject: findModel(parts, tenancy, id), name: id, parent: null };
+  }
+  throw new ConsoleFailure(
+    'not_found',
+    `there is nothing here that is called ${JSON.stringify(kind.slice(0, 40))} and has this id; expected a key, workspace, account, end_user or model`,
+    { page: '/app/limits' },
+  );
+}
+
+function findPayer(parts: PolicyParts, tenancy: Tenancy): { readonly account: string } {
+  return { account: findAccount(parts, tenancy).id };
+}
+
+/** A model's rule binds all accounts together, under the model's own name. */
+function findModel({ gate }: PolicyParts, tenancy: Tenancy, id: string): Subject {
+  const subject = { kind: 'model', id } as const;
+  if (!tenancy.may('house.write')) {
+    throw new ConsoleFailure(
+      'forbidden',
+      'a model’s limits bind all accounts together, and need the permission house.write; ask whoever runs this gateway',
+    );
+  }
+  // A rule outlives its model, and must be taken away then; one of a further name may come from the command line.
+  if (gate.desk.rules.get(subject) !== null) return subject;
+  const route = gate.settings.routes.get(id);
+  if (route !== undefined && route.model !== id) {
+    throw new ConsoleFailure(
+      'invalid',
+      `subject: found a further name of the model ${route.model}, expected that name`,
+      {
+        member: 'subject',
+        page: '/app/models',
+      },
+    );
+  }
+  if (route !== undefined) return subject;
+  const near = chooseNearName(id, [...gate.settings.routes.keys()]);
+  const found = `found ${JSON.stringify(maskKeys(id))}, expected the name of a model that is served`;
+  throw new ConsoleFailure(
+    'not_found',
+    `subject: ${found}; ${near === null ? 'see the list of models' : `did you mean ${JSON.stringify(near)}?`}`,
+    { member: 'subject', page: '/app/models' },
+  );
+}
+
+function subjectArguments({ account }: Tenancy, subject: Subject): object {
+  const { id } = showSubject(subject);
+  return subject.kind === 'end_user' ? { account, end_user: id } : { [subject.kind]: id };
+}
+
+type ShownGauge = Reply<'GET /accounts/{account}/limits'>['nodes'][number]['gauges'][number];
+
+/** What budgets have used and hold, by `nameOf` their subject. */
+export type BudgetStates = ReadonlyMap<string, BudgetState>;
+
+export function nameOf(subject: Subject): string {
+  return `${layerOf(subject)} ${subject.kind} ${subject.id}`;
+}
+
+/** The state of each binding that has a budget. Those of one kind and window that are not known are read together. */
+export async function readBudgetStates(
+  { gate, spends }: Pick<PolicyParts, 'gate' | 'spends'>,
+  bindings: readonly BindingCaps[],
+): Promise<BudgetStates> {
+  const states = new Map<string, BudgetState>();
+  const unknown = new Map<string, BindingCaps[]>();
+  for (const binding of bindings) {
+    if (binding.caps.budget === null) continue;
+    const state = await gate.desk.limits.store.readBudget(binding);
+    if (state !== null) {
+      states.set(nameOf(binding.subject), state);
+      continue;
+    }
+    const group = `${binding.subject.kind} ${binding.windowStartMs} ${binding.windowEndMs}`;
+    unknown.set(group, [...(unknown.get(group) ?? []), binding]);
+  }
+  await Promise.all(
+    [...unknown.values()].map(async (group) => {
+      const spent = await spends.readSpends(group);
+      for (const { subject } of group) states.set(nameOf(subject), { settled: spent.get(subject.id) ?? 0n, held: 0n });
+    }),
+  );
+  return states;
+}
+
+/** A gauge for each cap of the binding. */
+export async function readGauges(
+  { gate }: Pick<PolicyParts, 'gate'>,
+  binding: BindingCaps,
+  states: BudgetStates,
+  nowMs: number,
+): Promise<ShownGauge[]> {
+  const { caps, windowEndMs } = binding;
+  const subject = showSubject(binding.subject);
+  const layer = layerOf(binding.subject);
+  const use = await gate.desk.limits.store.readUse(binding, nowMs);
+  const gauges: ShownGauge[] = [];
+  const add = (sort: ShownGauge['sort'], limit: number | null, used: number, wholeAtMs: number | null) => {
+    if (limit === null) return;
+    const resets_at = wholeAtMs === null ? null : showTime(wholeAtMs);
+    gauges.push({ subject, layer, sort, limit: String(limit), used: String(used), held: '0', window: null, resets_at });
+  };
+  add('rpm', caps.requestsPerMinute, use.requests?.used ?? 0, use.requests?.wholeAtMs ?? null);
+  add('tpm', caps.tokensPerMinute, use.tokens?.used ?? 0, use.tokens?.wholeAtMs ?? null);
+  add('concurrency', caps.concurrency, use.running ?? 0, null);
+  if (caps.budget !== null) {
+    const state = states.get(nameOf(binding.subject)) ?? { settled: 0n, held: 0n };
+    gauges.push({
+      subject,
+      layer,
+      sort: 'budget',
+      limit: caps.budget.amount.toString(),
+      used: state.settled.toString(),
+      held: state.held.toString(),
+      window: caps.budget.window,
+      resets_at: windowEndMs === null ? null : showTime(windowEndMs),
+    });
+  }
+  return gauges;
+}
+
+/** An end user without the account that is before his name in a subject's id. */
+function showSubject({ kind, id }: Subject): Subject {
+  return kind === 'end_user' ? { kind, id: id.slice(id.indexOf('/') + 1) } : { kind, id };
+}
+
+export function showTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

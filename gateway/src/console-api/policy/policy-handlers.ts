@@ -1,0 +1,45 @@
+/** Owns the list of handlers that stand on the same parts: keys, limits, workspaces, money, audit, settings. */
+
+import { findAccount } from '../kernel/find-resource.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../kernel/run-command.ts';
+import { accountHandlers, readAccount } from './accounts.ts';
+import { auditHandlers } from './audit.ts';
+import { billingHandlers } from './billing.ts';
+import { keyDetailHandlers } from './key-details.ts';
+import { keyHandlers } from './keys.ts';
+import { limitHandlers } from './limits.ts';
+import type { PolicyParts } from './policy-parts.ts';
+import { workspaceHandlers } from './workspaces.ts';
+
+export function policyHandlers(parts: PolicyParts) {
+  return {
+    ...keyHandlers(parts),
+    ...keyDetailHandlers(parts),
+    ...limitHandlers(parts),
+    ...workspaceHandlers(parts),
+    ...accountHandlers(parts),
+    ...billingHandlers(parts),
+    ...auditHandlers(parts),
+    ...settingsHandlers(parts),
+  };
+}
+
+function settingsHandlers(
+  parts: PolicyParts,
+): Handlers<'GET /accounts/{account}/settings' | 'PATCH /accounts/{account}/settings'> {
+  return {
+    'GET /accounts/{account}/settings': async ({ tenancy }) => {
+      const { id } = findAccount(parts, tenancy);
+      return {
+        account: await readAccount(parts, id),
+        facts: tenancy.may('house.read') ? [...parts.readFacts()] : [],
+      };
+    },
+    'PATCH /accounts/{account}/settings': async (call) => {
+      const { id } = findAccount(parts, call.tenancy);
+      await runCommand(parts.control, call, 'accounts.set', { id, ...call.body });
+      return {};
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** Owns what the routes about keys, limits, workspaces, money and the audit trail work on. Holds no logic. */
+
+import type { Gate } from '../../call/deps.ts';
+import type { Control } from '../../control/control.ts';
+import type { PersonNames } from '../../people/members/members.ts';
+import type { AuditTrail } from '../../store/ports/audit.ts';
+import type { BudgetSpends } from '../../store/ports/budget-spends.ts';
+import type { Ledger } from '../../store/ports/ledger.ts';
+import type { PolicyReader } from '../../store/ports/policy.ts';
+import type { StatementReader } from '../../store/ports/statements.ts';
+import type { UsageReader } from '../../store/ports/usage.ts';
+
+export interface PolicyParts {
+  readonly control: Control;
+  readonly gate: Pick<Gate, 'directory' | 'settings' | 'desk'>;
+  readonly policies: Pick<PolicyReader, 'readLimitRules'>;
+  readonly ledger: Pick<Ledger, 'readBalances'>;
+  readonly audit: Pick<AuditTrail, 'read'>;
+  readonly spends: BudgetSpends;
+  readonly usage: Pick<UsageReader, 'readUsage' | 'readLogs'>;
+  readonly statements: StatementReader;
+  readonly personNames: PersonNames;
+  /** What there is to know of the installation, for whoever runs it. */
+  readFacts(): readonly { readonly name: string; readonly text: string }[];
+  /** The present, unix ms. */
+  nowMs(): number;
+}

@@ -1,0 +1,84 @@
+/** Owns the routes about workspaces and their policy. What each changes is a command's. */
+import { windowAt } from '../../admission/window.ts';
+import type { StoredWorkspace } from '../../store/ports/records.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { findAccount, findWorkspace, seesWorkspace } from '../kernel/find-resource.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { runCommand } from '../kernel/run-command.ts';
+import { readSpans } from '../usage/usage-range.ts';
+import { capsArguments } from './caps-of-body.ts';
+import { showLayers } from './limit-layers.ts';
+import { showTime } from './limits.ts';
+import type { PolicyParts } from './policy-parts.ts';
+
+type ShownWorkspace = Reply<'GET /accounts/{account}/workspaces'>['workspaces'][number];
+
+export function workspaceHandlers(
+  parts: PolicyParts,
+): Handlers<
+  | 'GET /accounts/{account}/workspaces'
+  | 'POST /accounts/{account}/workspaces'
+  | 'PATCH /accounts/{account}/workspaces/{workspace}'
+> {
+  const { control, gate } = parts;
+  const { workspaces } = gate.directory;
+  const showOne = async (id: string, tenancy: Tenancy) => {
+    const workspace = workspaces.get(id);
+    const [shown] = workspace === undefined ? [] : await showWorkspaces(parts, tenancy, [workspace]);
+    if (shown === undefined) throw new Error(`the workspace ${id} is gone after it was changed`);
+    return shown;
+  };
+  return {
+    'GET /accounts/{account}/workspaces': async ({ tenancy }) => {
+      const { account } = tenancy;
+      const mine = [...workspaces.values()].filter(
+        ({ id, accountId }) => accountId === account && seesWorkspace(tenancy, id),
+      );
+      const { logBodies: bodies, retentionDays: bodies_days } = gate.settings.config.defaults;
+      return { workspaces: await showWorkspaces(parts, tenancy, mine), configured: { bodies, bodies_days } };
+    },
+    'POST /accounts/{account}/workspaces': async (call) => {
+      const { caps, id, ...given } = call.body;
+      findAccount(parts, call.tenancy);
+      // Of all accounts together: a record names a workspace by its id alone.
+      if (workspaces.has(id)) {
+        throw new ConsoleFailure('conflict', `id: ${id} is taken; choose another one`, { member: 'id' });
+      }
+      const account = call.tenancy.account;
+      await runCommand(control, call, 'workspaces.create', { id, account, ...given, ...capsArguments(caps) });
+      return showOne(id, call.tenancy);
+    },
+    'PATCH /accounts/{account}/workspaces/{workspace}': async (call) => {
+      const { caps, ...given } = call.body;
+      const { id } = findWorkspace(parts, call.tenancy, call.path.workspace);
+      const limits = caps === undefined ? {} : capsArguments(caps);
+      await runCommand(control, call, 'workspaces.set', { id, ...given, ...limits });
+      return showOne(id, call.tenancy);
+    },
+  };
+}
+
+async function showWorkspaces(
+  { gate, usage, nowMs }: PolicyParts,
+  tenancy: Tenancy,
+  workspaces: readonly StoredWorkspace[],
+): Promise<ShownWorkspace[]> {
+  const { account } = tenancy;
+  const timeZone = gate.desk.timeZoneOf(account);
+  const bounds = [windowAt('month', timeZone, nowMs()).startMs, nowMs() + 1];
+  const ids = workspaces.map(({ id }) => id);
+  const spans = await readSpans(usage, { account, timeZone, by: 'workspace', ids, bounds });
+  const keys = [...gate.directory.keys.values()].filter(({ status }) => status !== 'revoked');
+  return workspaces.map((workspace) => ({
+    id: workspace.id,
+    models: workspace.models === null ? null : [...workspace.models],
+    bodies: workspace.bodies,
+    bodies_days: workspace.bodiesDays,
+    ...showLayers(gate.desk.rules, { kind: 'workspace', id: workspace.id }, tenancy),
+    keys: keys.filter(({ workspaceId }) => workspaceId === workspace.id).length,
+    created_at: showTime(workspace.createdAtMs),
+    month_nano_usd: (spans.get(workspace.id)?.[0]?.cost ?? 0n).toString(),
+  }));
+}

@@ -1,0 +1,142 @@
+/** Owns the overview: what an account spent and how it goes, in one request. */
+import { HEALTH_RULE, HEALTH_WINDOW_MS } from '../../call/attempt/provider-health.ts';
+import type { UsageQuestion, UsageSums } from '../../store/ports/usage.ts';
+import type { Reply } from '../contract/contract.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { EVERY_CALL } from '../logs/call-condition.ts';
+import { tenantOf } from './usage.ts';
+import { orRefuse, PAGE_MS_MAX, type UsageParts } from './usage-parts.ts';
+
+import { cutRange } from './usage-range.ts';
+import { renderGlance } from './usage-view.ts';
+
+type HomeReply = Reply<'GET /accounts/{account}/home'>;
+
+const HOUR_MS = 3_600_000;
+const RANGES = {
+  '24h': { lengthMs: 24 * HOUR_MS, step: 'hour' },
+  '7d': { lengthMs: 7 * 24 * HOUR_MS, step: 'hour' },
+  '30d': { lengthMs: 30 * 24 * HOUR_MS, step: 'day' },
+} as const;
+const TOP = 5;
+
+export function homeHandlers(
+  parts: UsageParts,
+): Handlers<'GET /accounts/{account}/home' | 'GET /accounts/{account}/filter-names'> {
+  return {
+    'GET /accounts/{account}/filter-names': async ({ tenancy: { account, workspaces } }) => {
+      const labels = await parts.labelsOf(account);
+      return { names: labels.namesToChoose(workspaces) };
+    },
+    'GET /accounts/{account}/home': async ({ tenancy, query }) => {
+      const { account, workspaces } = tenancy;
+      const { lengthMs, step } = RANGES[query.range];
+      const nowMs = parts.nowMs();
+      const fromMs = nowMs - lengthMs;
+      const iso = (atMs: number) => new Date(atMs).toISOString();
+      const timeZone = parts.timeZoneOf(account);
+      const { buckets } = cutRange({ from: iso(fromMs), to: iso(nowMs), step }, timeZone);
+      const ask = askerOf(parts, tenancy);
+      const isWhole = workspaces === null;
+      const [labels, { all, before, models, keys, providers, lately }, budget, balance] = await Promise.all([
+        parts.labelsOf(account),
+        orRefuse(
+          parts.usage.readUsage({
+            all: ask({ fromMs, toMs: nowMs, buckets, by: [], latencies: 'buckets' }),
+            before: ask({ fromMs: fromMs - lengthMs, toMs: fromMs, by: [], latencies: 'sums' }),
+            models: ask({ fromMs, toMs: nowMs, by: ['model'] }),
+            keys: ask({ fromMs, toMs: nowMs, by: ['key'] }),
+            providers: ask({ fromMs, toMs: nowMs, by: ['provider'] }),
+            lately: ask({ fromMs: nowMs - HEALTH_WINDOW_MS, toMs: nowMs, by: ['provider'] }),
+          }),
+        ),
+        isWhole ? parts.readBudget(account) : null,
+        isWhole ? parts.readBalance(account) : null,
+      ]);
+      return {
+        sums: renderGlance(all.total),
+        before: renderGlance(before.total),
+        time_zone: timeZone,
+        buckets: buckets.map(iso),
+        series: all.totals.map((sums) => (sums === null ? null : renderGlance(sums))),
+        models: models.groups
+          .slice(0, TOP)
+          .flatMap(({ values: [model], sums: { requests, cost } }) =>
+            typeof model === 'string' ? [{ model, requests, cost_nano_usd: cost.toString() }] : [],
+          ),
+        keys: keys.groups
+          .slice(0, TOP)
+          .flatMap(({ values: [key], sums: { requests, cost } }) =>
+            typeof key === 'string'
+              ? [{ key, name: labels.keyName(key) ?? key, requests, cost_nano_usd: cost.toString() }]
+              : [],
+          ),
+        budget:
+          budget === null
+            ? null
+            : {
+                window: budget.window,
+                limit_nano_usd: budget.limit.toString(),
+                used_nano_usd: budget.used.toString(),
+                held_nano_usd: budget.held.toString(),
+              },
+        balance_nano_usd: balance === null ? null : balance.toString(),
+        providers: providers.groups.flatMap(({ values: [name] }) =>
+          typeof name === 'string'
+            ? [renderProvider(parts, name, lately.groups.find(({ values }) => values[0] === name)?.sums ?? null)]
+            : [],
+        ),
+        health_rule: HEALTH_RULE,
+        has_keys: labels.hasKeys(workspaces),
+        has_calls: all.total.requests > 0 || before.total.requests > 0 || (await hasCalls(parts, tenancy)),
+      };
+    },
+  };
+}
+
+type Part = Pick<UsageQuestion, 'fromMs' | 'toMs' | 'by'> & Partial<Pick<UsageQuestion, 'buckets' | 'latencies'>>;
+
+function askerOf(parts: UsageParts, tenancy: Tenancy): (part: Part) => UsageQuestion {
+  const common = {
+    tenant: tenantOf(tenancy),
+    condition: EVERY_CALL,
+    timeZone: parts.timeZoneOf(tenancy.account),
+    owners: null,
+    rankedBy: 'cost',
+    drawn: 0,
+    timeMsMax: PAGE_MS_MAX,
+  } as const;
+  return ({ buckets, latencies = 'none', ...part }) => ({
+    ...common,
+    ...part,
+    buckets: buckets ?? [part.fromMs],
+    latencies,
+  });
+}
+
+/** The state is the provider's, from the requests of all accounts; the counts are this account's own, over the same time. */
+function renderProvider({ health }: UsageParts, name: string, sums: UsageSums | null): HomeReply['providers'][number] {
+  const { state } = health.read(name);
+  // Before the first request since a start the state is not known, whatever the records have.
+  if (state === 'idle') return { name, state, calls: 0, errors: 0 };
+  return { name, state, calls: sums?.requests ?? 0, errors: sums?.serverErrors ?? 0 };
+}
+
+async function hasCalls({ usage }: UsageParts, tenancy: Tenancy): Promise<boolean> {
+  const page = await orRefuse(
+    usage.readLogs({
+      tenant: tenantOf(tenancy),
+      condition: EVERY_CALL,
+      outcome: null,
+      fromMs: null,
+      toMs: null,
+      idPrefix: null,
+      beforeId: null,
+      limit: 1,
+      withHistogram: false,
+      timeMsMax: PAGE_MS_MAX,
+    }),
+  );
+  return page.calls.length > 0 || page.next !== null;
+}

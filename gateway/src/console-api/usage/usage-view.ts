@@ -1,0 +1,101 @@
+/** Owns how sums and groups look in answers and files. */
+import type { UsageBuckets, UsageDimension, UsageGroup, UsageSums } from '../../store/ports/usage.ts';
+import { METRICS, type UsageMetric } from './usage-metrics.ts';
+import type { UsageLabels } from './usage-parts.ts';
+
+/** Errors are those of callers and ours together; calls that their callers left are none. */
+export function renderSums(sums: UsageSums) {
+  return {
+    requests: sums.requests,
+    errors: sums.clientErrors + sums.serverErrors,
+    cost_nano_usd: sums.cost.toString(),
+    unpriced: sums.unpriced,
+    input: sums.input,
+    cache_read: sums.cache_read,
+    cache_write_5m: sums.cache_write_5m,
+    cache_write_1h: sums.cache_write_1h,
+    output: sums.output,
+    reasoning: sums.reasoning,
+    cache_savings_nano_usd: sums.cacheSavings.toString(),
+    latency_p50_ms: sums.latencyP50Ms,
+    latency_p95_ms: sums.latencyP95Ms,
+    ttfb_p50_ms: sums.ttfbP50Ms,
+    ttfb_p95_ms: sums.ttfbP95Ms,
+  };
+}
+
+export type RenderedSums = ReturnType<typeof renderSums>;
+
+/** The members of rendered sums, as columns of a file. */
+export const SUMS_COLUMNS = [
+  'requests',
+  'errors',
+  'cost_nano_usd',
+  'unpriced',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'cache_savings_nano_usd',
+  'latency_p50_ms',
+  'latency_p95_ms',
+  'ttfb_p50_ms',
+  'ttfb_p95_ms',
+] as const satisfies readonly (keyof RenderedSums)[];
+
+/** What a page at a glance shows. */
+export function renderGlance(sums: UsageSums) {
+  const { requests, errors, cost_nano_usd, unpriced, ttfb_p50_ms } = renderSums(sums);
+  return { requests, errors, cost_nano_usd, unpriced, ttfb_p50_ms };
+}
+
+/** The amounts of a metric over the buckets; null where there was no call. */
+export function renderAmounts(buckets: UsageBuckets, metric: UsageMetric) {
+  const { amountOf } = METRICS[metric];
+  return buckets.map((sums) => (sums === null ? null : amountOf(sums)));
+}
+
+type TokenKind = 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'reasoning';
+
+/** Tokens over the buckets, by kind. */
+export function renderKinds(buckets: UsageBuckets) {
+  const kind = (name: TokenKind) => buckets.map((sums) => sums?.[name] ?? 0);
+  return {
+    input: kind('input'),
+    cache_read: kind('cache_read'),
+    cache_write_5m: kind('cache_write_5m'),
+    cache_write_1h: kind('cache_write_1h'),
+    output: kind('output'),
+    reasoning: kind('reasoning'),
+  };
+}
+
+interface GroupView {
+  readonly by: readonly UsageDimension[];
+  readonly metric: UsageMetric;
+  readonly labels: UsageLabels;
+}
+
+export function renderGroup({ values, sums, buckets }: UsageGroup, { by, metric, labels }: GroupView) {
+  return {
+    values: [...values],
+    labels: values.map((value, index) => labelOf(by[index], value, labels)),
+    sums: renderSums(sums),
+    amounts: buckets === null ? null : renderAmounts(buckets, metric),
+  };
+}
+
+/** Whose calls they are where no member made their key. */
+const NO_MEMBER = 'command line';
+
+/** Null: the value is its own name, or the calls have none. */
+export function labelOf(
+  dimension: UsageDimension | undefined,
+  value: string | null,
+  labels: UsageLabels,
+): string | null {
+  if (dimension === 'member') return value === null ? NO_MEMBER : labels.memberName(value);
+  return dimension === 'key' && value !== null ? labels.keyName(value) : null;
+}

@@ -1,0 +1,206 @@
+/** Owns the usage page: sums by up to two dimensions, the same as a file, and the proof that they equal the ledger. */
+import { setImmediate } from 'node:timers/promises';
+import { windowAt } from '../../admission/window.ts';
+import type { UsageAnswer, UsageQuestion, UsageTenant } from '../../store/ports/usage.ts';
+import type { ReadQuery, Reply } from '../contract/contract.ts';
+import type { Tenancy } from '../kernel/actor.ts';
+import { ConsoleFailure } from '../kernel/console-failure.ts';
+import { csvLine } from '../kernel/csv.ts';
+import type { Handlers } from '../kernel/handlers.ts';
+import { conditionOf, EVERY_CALL } from '../logs/call-condition.ts';
+import { METRICS } from './usage-metrics.ts';
+import { type AccountBudget, orRefuse, PAGE_MS_MAX, type UsageLabels, type UsageParts } from './usage-parts.ts';
+
+import { cutRange, parseRange } from './usage-range.ts';
+import { labelOf, renderAmounts, renderGroup, renderKinds, renderSums, SUMS_COLUMNS } from './usage-view.ts';
+
+type UsageRoute =
+  | 'GET /accounts/{account}/usage'
+  | 'GET /accounts/{account}/usage.csv'
+  | 'GET /accounts/{account}/usage/proof';
+type UsageReply = Reply<'GET /accounts/{account}/usage'>;
+type Asked = ReadQuery<'GET /accounts/{account}/usage.csv'>;
+/** What of it is shown. */
+type Shown = Pick<UsageQuestion, 'latencies' | 'rankedBy' | 'drawn'>;
+
+/** As many as a chart has colours for. */
+const DRAWN = 8;
+const IN_FILE: Shown = { latencies: 'buckets', rankedBy: 'cost', drawn: Number.POSITIVE_INFINITY };
+
+/** A proof reads all that it proves, and may take longer than a page. */
+const PROOF_MS_MAX = 10_000;
+
+/** The whole account, or the workspaces that the actor is bound to. */
+export function tenantOf({ account, workspaces }: Tenancy): UsageTenant {
+  return { account, workspaces };
+}
+
+export function usageHandlers(parts: UsageParts): Handlers<UsageRoute> {
+  return {
+    'GET /accounts/{account}/usage': async ({ tenancy, query }) => {
+      const { by, metric } = query;
+      const { rankedBy, latencies } = METRICS[metric];
+      const { step, labels, question } = await understand(parts, tenancy, query, { rankedBy, latencies, drawn: DRAWN });
+      const month = thisMonth(parts, tenancy, query);
+      const [{ answer, before, spent }, budget] = await Promise.all([
+        orRefuse(
+          parts.usage.readUsage({
+            answer: question,
+            before: query.compare === 'before' ? justBefore(question) : null,
+            spent: month,
+          }),
+        ),
+        month === null ? null : parts.readBudget(tenancy.account),
+      ]);
+      return {
+        step,
+        time_zone: question.timeZone,
+        metric,
+        buckets: question.buckets.map((at) => new Date(at).toISOString()),
+        filter_labels: labels.namesOfAsked(query, tenancy.workspaces),
+        groups: answer.groups.map((group) => renderGroup(group, { by, metric, labels })),
+        rest: answer.rest === null ? null : renderSums(answer.rest),
+        others: answer.others === null || latencies === 'buckets' ? null : renderAmounts(answer.others, metric),
+        total: renderSums(answer.total),
+        totals: renderAmounts(answer.totals, metric),
+        kinds: metric === 'tokens' ? renderKinds(answer.totals) : null,
+        before: before === null ? null : renderSums(before.total),
+        forecast: month === null || spent === null ? null : forecastOf(spent.total.cost, budget, month),
+      };
+    },
+    'GET /accounts/{account}/usage.csv': async ({ tenancy, query }) => {
+      const { labels, question } = await understand(parts, tenancy, query, IN_FILE);
+      const { answer } = await orRefuse(parts.usage.readUsage({ answer: question }));
+      return {
+        name: `usage-${query.from.slice(0, 10)}-${query.to.slice(0, 10)}.csv`,
+        lines: csvOf(question, answer, labels),
+      };
+    },
+    'GET /accounts/{account}/usage/proof': async ({ tenancy, query }) => {
+      const [fromMs, toMs] = parseRange(query.from, query.to);
+      const timeZone = parts.timeZoneOf(tenancy.account);
+      const proof = await orRefuse(
+        parts.usage.proveUsage({ tenant: tenantOf(tenancy), fromMs, toMs, timeZone, timeMsMax: PROOF_MS_MAX }),
+      );
+      const { usage, records, ledger, beforeLedger, chain } = proof;
+      return {
+        equal: usage === records && records === ledger + beforeLedger && chain.holds,
+        checked_at: new Date(parts.nowMs()).toISOString(),
+        usage_nano_usd: usage.toString(),
+        records_nano_usd: records.toString(),
+        ledger_nano_usd: ledger.toString(),
+        before_ledger_nano_usd: beforeLedger.toString(),
+        calls: proof.calls,
+        entries: proof.entries,
+        chain,
+      };
+    },
+  };
+}
+
+/** What a query asks for, with the names that its answer is shown with. */
+async function understand(parts: UsageParts, tenancy: Tenancy, asked: Asked, shown: Shown) {
+  const { account } = tenancy;
+  const [first, second] = asked.by;
+  if (first === second) {
+    throw new ConsoleFailure('invalid', `by: found ${first} twice; expected two that differ, or one`, { member: 'by' });
+  }
+  const timeZone = parts.timeZoneOf(account);
+  const { step, ...range } = cutRange(asked, timeZone);
+  const labels = await parts.labelsOf(account);
+  const question: UsageQuestion = {
+    tenant: tenantOf(tenancy),
+    condition: conditionOf(asked, labels.owners),
+    ...range,
+    timeZone,
+    by: asked.by,
+    owners: asked.by.includes('member') ? Object.fromEntries(labels.owners) : null,
+    ...shown,
+    timeMsMax: PAGE_MS_MAX,
+  };
+  return { step, labels, question };
+}
+
+/** Of the period of the same length just before: sums alone. */
+function justBefore(question: UsageQuestion): UsageQuestion {
+  const { fromMs: toMs } = question;
+  const fromMs = toMs - (question.toMs - toMs);
+  return { ...question, fromMs, toMs, buckets: [fromMs], by: [], latencies: 'sums' };
+}
+
+const FILTERS = [
+  'model',
+  'provider',
+  'key',
+  'member',
+  'workspace',
+  'end_user',
+  'session',
+  'protocol',
+  'without',
+] as const;
+
+/** What the forecast goes by. Of the whole account only: its budget says nothing of a part of it. */
+function thisMonth(parts: UsageParts, tenancy: Tenancy, asked: Asked): UsageQuestion | null {
+  if (tenancy.workspaces !== null || FILTERS.some((filter) => asked[filter] !== undefined)) return null;
+  const nowMs = parts.nowMs();
+  const timeZone = parts.timeZoneOf(tenancy.account);
+  const { startMs, endMs } = windowAt('month', timeZone, nowMs);
+  if (endMs === null || nowMs <= startMs) return null;
+  return {
+    tenant: tenantOf(tenancy),
+    condition: EVERY_CALL,
+    fromMs: startMs,
+    toMs: nowMs,
+    buckets: [startMs],
+    timeZone,
+    by: [],
+    owners: null,
+    latencies: 'none',
+    rankedBy: 'cost',
+    drawn: 0,
+    timeMsMax: PAGE_MS_MAX,
+  };
+}
+
+/** The month at its present pace. */
+function forecastOf(
+  spent: bigint,
+  budget: AccountBudget | null,
+  { fromMs, toMs, timeZone }: Pick<UsageQuestion, 'fromMs' | 'toMs' | 'timeZone'>,
+): UsageReply['forecast'] {
+  const { endMs } = windowAt('month', timeZone, fromMs);
+  const month = (spent * BigInt((endMs ?? toMs) - fromMs)) / BigInt(toMs - fromMs);
+  return {
+    month_nano_usd: month.toString(),
+    spent_nano_usd: spent.toString(),
+    budget_nano_usd: budget?.window === 'month' ? budget.limit.toString() : null,
+  };
+}
+
+async function* csvOf(
+  { by, buckets }: UsageQuestion,
+  { groups, others }: UsageAnswer,
+  labels: UsageLabels,
+): AsyncGenerator<string> {
+  yield csvLine(['bucket', ...by.flatMap((name) => [name, `${name}_name`]), ...SUMS_COLUMNS]);
+  const rows = groups.map(({ values, buckets: own }) => ({
+    names: by.flatMap((dimension, index) => {
+      const value = values[index] ?? null;
+      return [value, labelOf(dimension, value, labels)];
+    }),
+    own,
+  }));
+  rows.push({ names: by.flatMap(() => ['(others)', null]), own: others });
+  for (const { names, own } of rows) {
+    const lines = (own ?? []).map((sums, index) => {
+      if (sums === null) return '';
+      const rendered = renderSums(sums);
+      const cells = SUMS_COLUMNS.map((column) => rendered[column]);
+      return csvLine([new Date(buckets[index] ?? 0).toISOString(), ...names, ...cells]);
+    });
+    yield lines.join('');
+    // Calls go before the next group.
+    await setImmediate();
+  }
+}

@@ -1,0 +1,141 @@
+/** Owns that a change of policy is durable, with its entry in the audit trail, before it binds calls, and binds them at once. Decides no change. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { putAccount, putKey, putWorkspace } from '../identity/key-directory.ts';
+import type { AuditedMembers, NewAuditEntry } from '../store/ports/audit.ts';
+import { type Caps, inLayer, type LimitLayer, type Subject } from '../store/ports/limits.ts';
+import type { PolicyChange } from '../store/ports/policy.ts';
+import { changeCaps, type GivenCaps, namesCaps } from './arguments.ts';
+import { CommandFailure, type CommandRun, type ControlContext, type Json } from './command.ts';
+
+/** Keeps all of the changes and entries or none, then binds each. Rejects where the store fails; nothing has changed then. */
+export async function keepAndBind(
+  run: CommandRun,
+  changes: readonly PolicyChange[],
+  entries: readonly NewAuditEntry[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await run.policies.keep(changes, entries);
+  for (const change of changes) if (change.of === 'account') await run.bindAccount(change.account);
+  // In one turn of the event loop: no call sees a key without its rule.
+  for (const change of changes) bind(run, change);
+}
+
+function bind({ directory, limits }: ControlContext, change: PolicyChange): void {
+  switch (change.of) {
+    case 'key':
+      putKey(directory, change.key);
+      break;
+    case 'workspace':
+      putWorkspace(directory, change.workspace);
+      break;
+    case 'account':
+      putAccount(directory, change.account);
+      break;
+    case 'rule':
+      limits.put(change.subject, change.caps);
+      break;
+  }
+}
+
+/** The account whose people run the installation: its rules are the operator's. */
+export const HOUSE = 'default';
+
+/** The caps of a subject in both layers; both bind. */
+export type LayeredCaps = Readonly<Record<LimitLayer, Caps | null>>;
+
+/** No caps, as of a subject that is not there yet. */
+export const NO_LAYERED_CAPS: LayeredCaps = { operator: null, account: null };
+
+interface RuleChange {
+  /** None or one. */
+  readonly changes: readonly PolicyChange[];
+  /** The layer that was changed, or would be. */
+  readonly layer: LimitLayer;
+  /** What binds the subject afterwards. */
+  readonly caps: LayeredCaps;
+}
+
+export function layeredCapsOf({ limits }: Pick<ControlContext, 'limits'>, subject: Subject): LayeredCaps {
+  return {
+    operator: limits.get(inLayer(subject, 'operator')),
+    account: limits.get(inLayer(subject, 'account')),
+  };
+}
+
+/**
+ * The change of a subject's rule that the given caps ask for; none where it stays as it is, for a rule that is put anew
+ * has its budget looked up anew. `account`: whose the subject is; null: everybody's, as a model.
+ *
+ * @throws CommandFailure as `changeCaps`, and where the layer is not that of who asks.
+ */
+export function chooseRuleChange(
+  run: CommandRun,
+  subject: Subject,
+  account: string | null,
+  given: GivenCaps & { readonly layer?: LimitLayer | undefined },
+): RuleChange {
+  const layer = chooseLayer(run, account, given);
+  const target = inLayer(subject, layer);
+  const before = run.limits.get(target);
+  const after = changeCaps(before, given);
+  const caps = { ...layeredCapsOf(run, subject), [layer]: after };
+  return {
+    layer,
+    caps,
+    changes: isDeepStrictEqual(before, after) ? [] : [{ of: 'rule', subject: target, caps: after }],
+  };
+}
+
+function chooseLayer(
+  { by }: CommandRun,
+  account: string | null,
+  given: GivenCaps & { readonly layer?: LimitLayer | undefined },
+): LimitLayer {
+  if (account === HOUSE) return given.layer ?? 'operator';
+  if (by.authority === 'operator') return account === null ? 'operator' : (given.layer ?? 'operator');
+  if ((account === null && namesCaps(given)) || given.layer === 'operator') {
+    throw new CommandFailure(
+      'layer: found the limits that the operator of this gateway set, which nobody of the account changes; ask whoever runs it',
+      'forbidden',
+    );
+  }
+  return 'account';
+}
+
+export type ShownMembers = { readonly [member: string]: Json };
+
+interface AuditedChange {
+  readonly account: string;
+  /** Null: it concerns the account as a whole. */
+  readonly workspace: string | null;
+  readonly subject: NewAuditEntry['subject'];
+  /** As `views.ts` shows it, which never shows a secret; null: it was not there. */
+  readonly before: ShownMembers | null;
+  readonly after: ShownMembers;
+}
+
+/** The entry of a change, in the list that is kept with it; none where nothing that is shown has changed. */
+export function auditChange(run: CommandRun, change: AuditedChange): readonly NewAuditEntry[] {
+  const { account, workspace } = change;
+  const subject = { kind: change.subject.kind, id: change.subject.id };
+  const by = { actor: run.by.actor, address: run.by.address };
+  const changed = changedMembers(change.before, change.after);
+  if (changed === null) return [];
+  return [{ atMs: run.nowMs(), account, workspace, by, act: run.act, subject, ...changed }];
+}
+
+/** Of what is new, every member that says something; null: nothing changed. */
+function changedMembers(
+  before: ShownMembers | null,
+  after: ShownMembers,
+): { readonly before: AuditedMembers | null; readonly after: AuditedMembers } | null {
+  if (before === null) return { before: null, after: pick(after, (member) => after[member] !== null) };
+  const differs = (member: string) => !isDeepStrictEqual(before[member] ?? null, after[member] ?? null);
+  if (![...Object.keys(before), ...Object.keys(after)].some(differs)) return null;
+  return { before: pick(before, differs), after: pick(after, differs) };
+}
+
+function pick(members: ShownMembers, keep: (member: string) => boolean): AuditedMembers {
+  return Object.fromEntries(Object.entries(members).filter(([member]) => member !== 'id' && keep(member)));
+}

@@ -1,0 +1,267 @@
+/** Owns how somebody becomes a member: an invitation to one address, its one-time link, and what accepting it makes. Sends no mail. */
+import { generateId } from '../../identity/key-format.ts';
+import type { InvitationRow, PeopleChange, PersonRow } from '../../store/ports/people.ts';
+import { requireEmail } from '../email-address.ts';
+import { drawToken, hashToken } from '../one-time-token.ts';
+import { PeopleFailure } from '../people-failure.ts';
+import { type MemberRights, parseRole, parseWorkspaces, type Role, renderWorkspaces } from '../roles.ts';
+import { UNVERIFIED_PER_EMAIL_MAX } from '../sign-in/password-users.ts';
+import type { SignedIn } from '../sign-in/sessions.ts';
+import { bindPerson, checkGiven, createPersonNames, type Giver, holds, type MembersParts, shares } from './members.ts';
+import { makePerson } from './set-up.ts';
+
+export interface Invitation extends MemberRights {
+  readonly id: string;
+  readonly account: string;
+  readonly email: string;
+  readonly role: Role;
+  /** The person's name. */
+  readonly invitedBy: string;
+  readonly expiresAtMs: number;
+}
+
+export interface Invitations {
+  /** Those of an account that are open and lead to one of the workspaces (null: all), the newest first. */
+  list(account: string, workspaces: readonly string[] | null): Promise<readonly Invitation[]>;
+  /** Invites an address; an open invitation of it is replaced. @throws PeopleFailure `conflict`, and as `checkGiven` */
+  create(giver: Giver, email: string, rights: MemberRights): Promise<{ invitation: Invitation; token: string }>;
+  /** @throws PeopleFailure `not_found`, `forbidden` */
+  withdraw(giver: Giver, id: string): Promise<void>;
+  /** Null: the link does not work. */
+  look(token: string): Promise<Invitation | null>;
+  /** Accepts as somebody who is there already. @throws PeopleFailure `gone`, `conflict` */
+  acceptAs(signedIn: SignedIn, token: string, address: string | null): Promise<void>;
+  /**
+   * Makes an unverified user of the invitation's account and accepts as that user, whatever other users the address has
+   * elsewhere: whoever holds the link learns nothing of them, and gets nothing of theirs. The user's id.
+   *
+   * @throws PeopleFailure `gone`, `signed_out` where the account has made a user of the address already, `conflict` where the
+   *   address has too many
+   */
+  acceptNew(token: string, given: { name: string; password: string }, address: string | null): Promise<string>;
+}
+
+const INVITATION_MS = 7 * 86_400_000;
+
+export function createInvitations(parts: MembersParts): Invitations {
+  const { people, note, workspacesOf, nowMs } = parts;
+
+  const personNames = createPersonNames(people);
+  const nameOf = async (person: string) => (await personNames([person])).get(person) ?? person;
+
+  function invitationOf(row: InvitationRow, invitedBy: string): Invitation {
+    return {
+      id: row.id,
+      account: row.account,
+      email: row.email,
+      role: parseRole(row.role),
+      workspaces: parseWorkspaces(row.workspaces),
+      invitedBy,
+      expiresAtMs: row.expires_at_ms,
+    };
+  }
+
+  async function findOpen(token: string): Promise<InvitationRow | null> {
+    const [row] = await people.find('invitation', {
+      where: [
+        ['token_hash', 'is', hashToken(token)],
+        ['accepted_at_ms', 'is', null],
+        ['expires_at_ms', '>', nowMs()],
+      ],
+    });
+    return row ?? null;
+  }
+
+  const findUsers = (email: string) => people.find('person', { where: [['email', 'is', email]] });
+
+  /** Uses the invitation up and makes what it promised, or does nothing. */
+  async function accept(row: InvitationRow, person: string, making: readonly PeopleChange[], address: string | null) {
+    const atMs = nowMs();
+    const { account, role, workspaces } = row;
+    const where = [
+      ['id', 'is', row.id],
+      ['accepted_at_ms', 'is', null],
+    ] as const;
+    const isKept = await people.keep([
+      { of: 'invitation', update: { accepted_at_ms: atMs }, where, rows: 1 },
+      ...making,
+      { of: 'membership', insert: { person, account, role, workspaces, joined_at_ms: atMs } },
+    ]);
+    if (!isKept) throw invitationIsGone();
+    await bindPerson(parts, person);
+    await note({
+      act: 'invitation.accept',
+      actor: { id: person, name: await nameOf(person) },
+      account,
+      subject: { kind: 'invitation', id: row.id },
+      before: null,
+      after: { email: row.email, role, workspaces: parseWorkspaces(workspaces) },
+      address,
+      atMs,
+    });
+  }
+
+  return {
+    async list(account, workspaces) {
+      const all = await people.find('invitation', {
+        where: [
+          ['account', 'is', account],
+          ['accepted_at_ms', 'is', null],
+          ['expires_at_ms', '>', nowMs()],
+        ],
+        orderBy: ['created_at_ms', 'desc'],
+      });
+      const rows = all.filter((row) => shares(workspaces, parseWorkspaces(row.workspaces)));
+      const names = await personNames(rows.map(({ invited_by }) => invited_by));
+      return rows.map((row) => invitationOf(row, names.get(row.invited_by) ?? row.invited_by));
+    },
+
+    async create(giver, givenEmail, rights) {
+      checkGiven(giver, rights, workspacesOf(giver.account));
+      const email = requireEmail(givenEmail);
+      const users = await findUsers(email);
+      if (await hasMember(giver.account, users)) {
+        throw new PeopleFailure('conflict', `${email} is a member of this account already; change the role instead`, {
+          member: 'email',
+          page: '/app/members',
+        });
+      }
+      const { token, hash } = drawToken();
+      const atMs = nowMs();
+      const row: InvitationRow = {
+        id: generateId('invitation'),
+        account: giver.account,
+        email,
+        role: rights.role,
+        workspaces: renderWorkspaces(rights.workspaces),
+        token_hash: hash,
+        invited_by: giver.id,
+        created_at_ms: atMs,
+        expires_at_ms: atMs + INVITATION_MS,
+        accepted_at_ms: null,
+      };
+      const replaced = [
+        ['account', 'is', giver.account],
+        ['email', 'is', email],
+        ['accepted_at_ms', 'is', null],
+      ] as const;
+      const open = await people.find('invitation', { where: replaced });
+      if (open.some((one) => lockOf(giver, one) !== null)) {
+        throw new PeopleFailure(
+          'conflict',
+          `${email} has an open invitation that you may not take back; ask an owner or admin of the whole account`,
+          { member: 'email', page: '/app/members' },
+        );
+      }
+      await people.keep([
+        { of: 'invitation', remove: replaced, rows: null },
+        { of: 'invitation', insert: row },
+      ]);
+      await noteOf(giver, 'invitation.create', row.id, null, { email, ...rights });
+      return { invitation: invitationOf(row, giver.name), token };
+    },
+
+    async withdraw(giver, id) {
+      const where = [
+        ['id', 'is', id],
+        ['account', 'is', giver.account],
+        ['accepted_at_ms', 'is', null],
+      ] as const;
+      const [row] = await people.find('invitation', { where });
+      const isSeen = row !== undefined && shares(giver.workspaces, parseWorkspaces(row.workspaces));
+      const lock = isSeen ? lockOf(giver, row) : null;
+      if (lock !== null) throw new PeopleFailure('forbidden', lock);
+      if (!isSeen || !(await people.keep([{ of: 'invitation', remove: where, rows: 1 }]))) {
+        throw new PeopleFailure('not_found', 'there is no such open invitation', { page: '/app/members' });
+      }
+      await noteOf(giver, 'invitation.withdraw', id, { email: row.email, role: row.role }, null);
+    },
+
+    async look(token) {
+      const row = await findOpen(token);
+      if (row === null) return null;
+      return invitationOf(row, await nameOf(row.invited_by));
+    },
+
+    async acceptAs({ person }, token, address) {
+      const row = await findOpen(token);
+      if (row === null) throw invitationIsGone();
+      if (row.email !== person.email) {
+        throw new PeopleFailure(
+          'conflict',
+          `this invitation is for ${row.email}, and you are signed in as ${person.email}; sign out first`,
+        );
+      }
+      if (await hasMember(row.account, [person])) {
+        throw new PeopleFailure('conflict', 'you are a member of this account already', { page: '/app' });
+      }
+      if (person.email_verified === 0 && person.account !== row.account) throw addressNotVerified(person);
+      await accept(row, person.id, [], address);
+    },
+
+    async acceptNew(token, given, address) {
+      const row = await findOpen(token);
+      if (row === null) throw invitationIsGone();
+      const users = await findUsers(row.email);
+      const unverified = users.filter(({ email_verified }) => email_verified === 0);
+      if (unverified.some(({ account }) => account === row.account) || (await hasMember(row.account, users))) {
+        throw new PeopleFailure(
+          'signed_out',
+          `${row.email} has joined this account before; sign in as that user, then open the invitation again`,
+          { page: '/app/sign-in' },
+        );
+      }
+      if (unverified.length >= UNVERIFIED_PER_EMAIL_MAX) {
+        throw new PeopleFailure(
+          'conflict',
+          `${row.email} has ${unverified.length} users whose address is not verified, the most there can be; have whoever runs the gateway verify one of them (tollgate members verify ${row.email} --account ACCOUNT), sign in as that user, then open the invitation again`,
+        );
+      }
+      const person = await makePerson({ ...given, email: row.email, account: row.account }, nowMs());
+      await accept(row, person.id, person.changes, address);
+      return person.id;
+    },
+  };
+
+  async function hasMember(account: string, users: readonly PersonRow[]): Promise<boolean> {
+    const where = [
+      ['person', 'in', users.map(({ id }) => id)],
+      ['account', 'is', account],
+    ] as const;
+    return (await people.find('membership', { where, limit: 1 })).length > 0;
+  }
+
+  async function noteOf(
+    { id, name, account, address }: Giver,
+    act: 'invitation.create' | 'invitation.withdraw',
+    invitation: string,
+    before: { readonly [member: string]: unknown } | null,
+    after: { readonly [member: string]: unknown } | null,
+  ): Promise<void> {
+    const subject = { kind: 'invitation', id: invitation } as const;
+    await note({ act, actor: { id, name }, account, subject, before, after, address, atMs: nowMs() });
+  }
+}
+
+/** Why who asks may not take an invitation back; null: he may. */
+function lockOf(giver: Giver, { role, workspaces }: InvitationRow): string | null {
+  if (role === 'owner' && !giver.may('owners.write')) return 'only an owner takes back what makes an owner';
+  return holds(giver.workspaces, parseWorkspaces(workspaces))
+    ? null
+    : 'this invitation leads to workspaces that you do not have';
+}
+
+function addressNotVerified({ email, account }: PersonRow): PeopleFailure {
+  const command = `tollgate members verify ${email}${account === null ? '' : ` --account ${account}`}`;
+  return new PeopleFailure(
+    'conflict',
+    `nobody has verified that ${email} is your address, so you can be a member of one account only. Sign out and accept as a new user, or have whoever runs the gateway verify it: ${command}`,
+  );
+}
+
+function invitationIsGone(): PeopleFailure {
+  return new PeopleFailure(
+    'gone',
+    'this invitation was accepted, taken back, replaced or has expired; ask whoever invited you for a new one',
+  );
+}

@@ -1,0 +1,232 @@
+/**
+ * Owns how a forgotten password is replaced: who may make a link for whom, and what using it changes. Who may reset somebody's
+ * password can sign in as him, so a link is made only by whoever may administer all that the person can open.
+ */
+import { generateId } from '../../identity/key-format.ts';
+import type { PeopleChange, PeopleStore, PersonRow, ResetLinkRow } from '../../store/ports/people.ts';
+import { readEmail } from '../email-address.ts';
+import { drawToken, hashToken } from '../one-time-token.ts';
+import { PeopleFailure } from '../people-failure.ts';
+import { membershipOf } from '../roles.ts';
+import { hashPassword } from '../sign-in/passwords.ts';
+import { type Giver, holds, type MembersParts, shares } from './members.ts';
+
+/** Who makes a link, and what he may do in any account; null: nothing. */
+export interface ResetGiver extends Giver {
+  rightsIn(account: string): Pick<Giver, 'workspaces' | 'may'> | null;
+}
+
+/** Whose password a link sets. */
+export interface OpenReset {
+  readonly email: string;
+  readonly expiresAtMs: number;
+}
+
+export interface PasswordResets {
+  /** A link for a member of the giver's account. @throws PeopleFailure `not_found`, `forbidden`, `conflict` for himself */
+  makeLink(giver: ResetGiver, person: string): Promise<ResetLink>;
+  /** Null: the link does not work. */
+  look(token: string): Promise<OpenReset | null>;
+  /**
+   * Sets the password, ends all sessions of the person, removes the passkeys and uses the link up, or does nothing. Passkeys go
+   * because whoever made them may be another than who was handed the link. Linked services stay, since each vouches for the
+   * address, and the second factor, which signs nobody in alone, unless the link says otherwise. @throws PeopleFailure `gone`
+   */
+  reset(token: string, password: string, address: string | null): Promise<void>;
+}
+
+type ResetParts = Pick<MembersParts, 'people' | 'sessions' | 'note' | 'nowMs'> & { readonly links: ResetLinks };
+
+export function createPasswordResets({ people, sessions, note, nowMs, links }: ResetParts): PasswordResets {
+  async function personOf({ person }: ResetLinkRow): Promise<PersonRow> {
+    const [row] = await people.find('person', { where: [['id', 'is', person]] });
+    if (row === undefined) throw new Error(`the link is to ${person}, who is not there`);
+    return row;
+  }
+
+  async function checkMayReset(giver: ResetGiver, person: string): Promise<void> {
+    const rows = await people.find('membership', { where: [['person', 'is', person]] });
+    const memberships = rows.map(membershipOf);
+    const own = memberships.find(({ account }) => account === giver.account);
+    if (own === undefined || !shares(giver.workspaces, own.workspaces)) {
+      throw new PeopleFailure('not_found', 'there is no such member of this account', { page: '/app/members' });
+    }
+    if (person === giver.id) {
+      throw new PeopleFailure('conflict', 'change your own password on your own page', { page: '/app/me' });
+    }
+    const [user] = await people.find('person', { where: [['id', 'is', person]] });
+    // A verified user can join other accounts later, which the password would open too.
+    if (user?.email_verified === 1 && !giver.may('house.write')) {
+      throw new PeopleFailure(
+        'forbidden',
+        `the address of this member is verified, so they can join other accounts, and the link would open those too; ask whoever runs the installation for one: tollgate reset-password ${user.email}`,
+      );
+    }
+    for (const { account, role, workspaces } of memberships) {
+      const rights = giver.rightsIn(account);
+      if (rights?.may('members.write') !== true || !holds(rights.workspaces, workspaces)) {
+        throw new PeopleFailure(
+          'forbidden',
+          'this member can open an account or workspaces that you do not administer, and the link would open them to you; ask whoever runs the installation for one: tollgate reset-password',
+        );
+      }
+      if (role === 'owner' && !rights.may('owners.write')) {
+        throw new PeopleFailure('forbidden', 'only an owner makes a link to an owner’s new password');
+      }
+    }
+  }
+
+  /** What signs the person in from now on: a password beside whatever else does. */
+  async function passwordChange(person: string, password: string): Promise<PeopleChange> {
+    const [method] = await people.find('sign_in_method', {
+      where: [
+        ['person', 'is', person],
+        ['provider', 'is', 'credential'],
+      ],
+    });
+    const password_hash = await hashPassword(password);
+    const atMs = nowMs();
+    if (method !== undefined) {
+      const update = { password_hash, updated_at_ms: atMs };
+      return { of: 'sign_in_method', update, where: [['id', 'is', method.id]], rows: 1 };
+    }
+    const id = generateId('method');
+    const times = { created_at_ms: atMs, updated_at_ms: atMs };
+    const insert = { id, person, provider: 'credential', subject: person, scope: null, password_hash, ...times };
+    return { of: 'sign_in_method', insert };
+  }
+
+  return {
+    async makeLink(giver, person) {
+      await checkMayReset(giver, person);
+      const link = await links.makeFor(person, giver.id);
+      // Again: a change of rights ends a link that is kept, and may have come just before this one was.
+      await checkMayReset(giver, person);
+      const { id, name, account, address } = giver;
+      const subject = { kind: 'person', id: person } as const;
+      const after = { expires_at: new Date(link.expiresAtMs).toISOString() };
+      const common = { account, subject, before: null, after, address, atMs: nowMs() };
+      await note({ act: 'person.reset_link', actor: { id, name }, ...common });
+      return link;
+    },
+
+    async look(token) {
+      const link = await links.find(token);
+      return link === null ? null : { email: (await personOf(link)).email, expiresAtMs: link.expires_at_ms };
+    },
+
+    async reset(token, password, address) {
+      const link = await links.find(token);
+      if (link === null) throw linkIsGone();
+      const { id, name } = await personOf(link);
+      const passkeys = await people.find('passkey', { where: [['person', 'is', id]] });
+      const endsSecondFactor = link.ends_second_factor === 1;
+      const isKept = await people.keep([
+        { of: 'reset_link', remove: [['token_hash', 'is', link.token_hash]], rows: 1 },
+        await passwordChange(id, password),
+        { of: 'person_session', remove: [['person', 'is', id]], rows: null },
+        // A sign-in by the old password that waits for its code.
+        { of: 'sign_in_step', remove: [['value', 'is', id]], rows: null },
+        { of: 'passkey', remove: [['person', 'is', id]], rows: null },
+        ...(endsSecondFactor ? withoutSecondFactor(id) : []),
+      ]);
+      sessions.forget();
+      if (!isKept) throw linkIsGone();
+      await note({
+        act: 'person.reset',
+        actor: { id, name },
+        account: null,
+        subject: { kind: 'person', id },
+        before: null,
+        after: { removed_passkeys: passkeys.length, ...(endsSecondFactor ? { second_factor: 'off' } : {}) },
+        address,
+        atMs: nowMs(),
+      });
+    },
+  };
+}
+
+function withoutSecondFactor(person: string): PeopleChange[] {
+  return [
+    { of: 'second_factor', remove: [['person', 'is', person]], rows: null },
+    { of: 'person', update: { second_factor: 0 }, where: [['id', 'is', person]], rows: 1 },
+  ];
+}
+
+function linkIsGone(): PeopleFailure {
+  return new PeopleFailure(
+    'gone',
+    'this link was used, has expired, was replaced, or what it stood for has changed. Ask for a new one, or print one: tollgate reset-password EMAIL',
+    { page: '/app/sign-in' },
+  );
+}
+
+interface ResetLink {
+  /** Whose password it sets. */
+  readonly person: string;
+  readonly token: string;
+  readonly expiresAtMs: number;
+}
+
+/** `unknown`: no user has the address, in the account. `several`: users have it, in these accounts. */
+type ResetMade =
+  | { readonly kind: 'made'; readonly link: ResetLink }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'several'; readonly accounts: readonly string[] };
+
+export interface ResetLinks {
+  /**
+   * A new link for the user of an address, where several have it for the one of an account; the link before it works no more.
+   * `endsSecondFactor`: using it turns the second factor off.
+   */
+  makeByEmail(email: string, account: string | null, endsSecondFactor: boolean): Promise<ResetMade>;
+  /** The same for a person, in the name of another one; the second factor stays. */
+  makeFor(person: string, madeBy: string): Promise<ResetLink>;
+  /** Null: the link does not work. */
+  find(token: string): Promise<ResetLinkRow | null>;
+}
+
+const LINK_MS = 3_600_000;
+
+/** `nowMs`: unix ms. */
+export function createResetLinks(people: PeopleStore, nowMs: () => number): ResetLinks {
+  async function make(row: Pick<ResetLinkRow, 'person' | 'made_by' | 'ends_second_factor'>): Promise<ResetLink> {
+    const { token, hash } = drawToken();
+    const expiresAtMs = nowMs() + LINK_MS;
+    await people.keep([
+      { of: 'reset_link', remove: [['person', 'is', row.person]], rows: null },
+      { of: 'reset_link', insert: { ...row, token_hash: hash, expires_at_ms: expiresAtMs } },
+    ]);
+    return { person: row.person, token, expiresAtMs };
+  }
+
+  return {
+    async makeByEmail(given, account, endsSecondFactor) {
+      const email = readEmail(given);
+      const users = email === null ? [] : await people.find('person', { where: [['email', 'is', email]] });
+      const where = [['person', 'in', users.map(({ id }) => id)]] as const;
+      const memberships = await people.find('membership', { where });
+      const accountsOf = (user: PersonRow) => {
+        const joined = memberships.flatMap((one) => (one.person === user.id ? one.account : []));
+        // Whoever was removed may have been the only one of the address.
+        return joined.length === 0 && user.account !== null ? [user.account] : joined;
+      };
+      const meant = users.filter((user) => account === null || accountsOf(user).includes(account));
+      const [person, other] = meant;
+      if (person === undefined) return { kind: 'unknown' };
+      if (other !== undefined) return { kind: 'several', accounts: [...new Set(meant.flatMap(accountsOf))].sort() };
+      const row = { person: person.id, made_by: null, ends_second_factor: endsSecondFactor ? 1 : 0 } as const;
+      return { kind: 'made', link: await make(row) };
+    },
+    makeFor: (person, madeBy) => make({ person, made_by: madeBy, ends_second_factor: 0 }),
+    async find(token) {
+      const [row] = await people.find('reset_link', {
+        where: [
+          ['token_hash', 'is', hashToken(token)],
+          ['expires_at_ms', '>', nowMs()],
+        ],
+      });
+      return row ?? null;
+    },
+  };
+}

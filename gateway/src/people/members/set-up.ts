@@ -1,0 +1,144 @@
+/**
+ * Owns the first run: the one-time link that makes the first person, and that there is none once somebody has used it. Prints
+ * nothing and knows no address.
+ */
+
+import { generateId } from '../../identity/key-format.ts';
+import type { PeopleChange, PeopleStore } from '../../store/ports/people.ts';
+import { emailColumns, requireEmail } from '../email-address.ts';
+import { drawToken, hashToken } from '../one-time-token.ts';
+import { PeopleFailure } from '../people-failure.ts';
+import { HOUSE_ACCOUNT } from '../roles.ts';
+import { hashPassword } from '../sign-in/passwords.ts';
+
+export interface SetUpLink {
+  readonly token: string;
+  readonly expiresAtMs: number;
+}
+
+export interface SetUp {
+  /** Whether there is a person: then there is nothing to set up. */
+  isClaimed(): Promise<boolean>;
+  /** A new link; those before it work no more. Null: somebody has set it up already. */
+  makeLink(): Promise<SetUpLink | null>;
+  /** When the link ends; null: it does not work. */
+  readLink(token: string): Promise<number | null>;
+  /** Makes the owner of the house and uses the link up, or does nothing. The person's id. @throws PeopleFailure `gone` */
+  claim(given: FirstPerson): Promise<string>;
+}
+
+export interface FirstPerson {
+  readonly token: string;
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+const LINK_MS = 15 * 60_000;
+
+/** `nowMs`: unix ms. */
+export function createSetUp(people: PeopleStore, nowMs: () => number): SetUp {
+  async function isClaimed(): Promise<boolean> {
+    return (await people.find('person', { where: [], limit: 1 })).length > 0;
+  }
+
+  async function readLink(token: string): Promise<number | null> {
+    if (await isClaimed()) return null;
+    const [link] = await people.find('setup_link', {
+      where: [
+        ['token_hash', 'is', hashToken(token)],
+        ['used_at_ms', 'is', null],
+        ['expires_at_ms', '>', nowMs()],
+      ],
+    });
+    return link?.expires_at_ms ?? null;
+  }
+
+  return {
+    isClaimed,
+    readLink,
+    async makeLink() {
+      if (await isClaimed()) return null;
+      const { token, hash } = drawToken();
+      const expiresAtMs = nowMs() + LINK_MS;
+      await people.keep([
+        { of: 'setup_link', remove: [], rows: null },
+        { of: 'setup_link', insert: { token_hash: hash, expires_at_ms: expiresAtMs, used_at_ms: null } },
+      ]);
+      return { token, expiresAtMs };
+    },
+    async claim({ token, name, email, password }) {
+      if ((await readLink(token)) === null) throw linkIsGone();
+      const atMs = nowMs();
+      const person = await makePerson({ name, email: requireEmail(email), password, account: null }, atMs);
+      const membership = {
+        person: person.id,
+        account: HOUSE_ACCOUNT,
+        role: 'owner',
+        workspaces: null,
+        joined_at_ms: atMs,
+      };
+      // There is one link at a time, and it can be used once: of two who claim at once, one is first.
+      const where = [
+        ['token_hash', 'is', hashToken(token)],
+        ['used_at_ms', 'is', null],
+      ] as const;
+      const isKept = await people.keep([
+        { of: 'setup_link', update: { used_at_ms: atMs }, where, rows: 1 },
+        ...person.changes,
+        { of: 'membership', insert: membership },
+      ]);
+      if (!isKept) throw linkIsGone();
+      return person.id;
+    },
+  };
+}
+
+function linkIsGone(): PeopleFailure {
+  return new PeopleFailure(
+    'gone',
+    'this set-up link was used, has expired or was replaced. If nobody has set up the console yet, print a new one: tollgate setup-link',
+    { page: '/app/sign-in' },
+  );
+}
+
+interface NewPerson {
+  readonly id: string;
+  readonly changes: readonly PeopleChange[];
+}
+
+interface NewPersonGiven {
+  readonly name: string;
+  /** As `readEmail` answers it. */
+  readonly email: string;
+  readonly password: string;
+  /** Null: the address is verified. Else the account that invited it. */
+  readonly account: string | null;
+}
+
+export async function makePerson({ name, email, password, account }: NewPersonGiven, atMs: number): Promise<NewPerson> {
+  const id = generateId('person');
+  const times = { created_at_ms: atMs, updated_at_ms: atMs };
+  const password_hash = await hashPassword(password);
+  return {
+    id,
+    changes: [
+      {
+        of: 'person',
+        insert: { id, name, ...emailColumns(email, account), second_factor: 0, seen_at_ms: atMs, ...times },
+      },
+      {
+        of: 'sign_in_method',
+        insert: {
+          id: generateId('method'),
+          person: id,
+          provider: 'credential',
+          subject: id,
+          scope: null,
+          password_hash,
+          ...times,
+        },
+      },
+    ],
+  };
+}

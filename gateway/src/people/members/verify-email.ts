@@ -1,0 +1,86 @@
+/** Verifies a user's email address by the word of whoever runs the gateway, and gives back what waited for that. */
+import type { PeopleChange, PeopleStore, PersonRow } from '../../store/ports/people.ts';
+import { requireEmail } from '../email-address.ts';
+import { type MakerRights, makerRightsOf, membershipOf } from '../roles.ts';
+
+/** `several`: users of the address that are not verified, by their accounts. `verified`: one user of the address is already. */
+export type VerifyOutcome =
+  | { readonly kind: 'done'; readonly user: VerifiedUser }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'verified'; readonly person: string }
+  | { readonly kind: 'several'; readonly accounts: readonly string[] };
+
+export interface VerifiedUser {
+  readonly person: string;
+  readonly email: string;
+  readonly name: string;
+  /** Whose invitation made the user; null: from before version 21 of the database, of no account. */
+  readonly account: string | null;
+  readonly createdAtMs: number;
+  /** Ways in that were there before and go on to work. */
+  readonly hasPassword: boolean;
+  readonly passkeyCount: number;
+  readonly sessionCount: number;
+  /** Accounts whose membership was suspended until now. */
+  readonly restored: readonly string[];
+  /** What the keys that the user made may do from now on. */
+  readonly rights: MakerRights;
+}
+
+/** `account` null: the address has one unverified user. @throws PeopleFailure `invalid` for an address that is none */
+export type VerifyEmail = (email: string, account: string | null) => Promise<VerifyOutcome>;
+
+export function createVerifyEmail(people: PeopleStore): VerifyEmail {
+  return async (given, account) => {
+    const email = requireEmail(given);
+    const users = await people.find('person', { where: [['email', 'is', email]] });
+    const verified = users.find(({ email_verified }) => email_verified === 1);
+    if (verified !== undefined) return { kind: 'verified', person: verified.id };
+    const meant = users.filter((user) => account === null || user.account === account);
+    const [user, other] = meant;
+    if (user === undefined) return { kind: 'unknown' };
+    if (other !== undefined) return { kind: 'several', accounts: meant.flatMap((one) => one.account ?? []).sort() };
+    return verify(people, user);
+  };
+}
+
+async function verify(people: PeopleStore, user: PersonRow): Promise<VerifyOutcome> {
+  const where = [['person', 'is', user.id]] as const;
+  const [memberships, suspended, methods, passkeys, sessions] = await Promise.all([
+    people.find('membership', { where }),
+    people.find('suspended_membership', { where }),
+    people.find('sign_in_method', { where }),
+    people.find('passkey', { where }),
+    people.find('person_session', { where }),
+  ]);
+  const restored = suspended.filter(({ account }) => memberships.every((one) => one.account !== account));
+  const update = { email_verified: 1, unique_email: user.email, account: null } as const;
+  const unverified = [
+    ['id', 'is', user.id],
+    ['email_verified', 'is', 0],
+  ] as const;
+  const isKept = await people.keep([
+    { of: 'person', update, where: unverified, rows: 1 },
+    { of: 'suspended_membership', remove: where, rows: null },
+    // An admin of the one account may have made it, and would set a password that opens others from now on.
+    { of: 'reset_link', remove: where, rows: null },
+    ...restored.map((insert): PeopleChange => ({ of: 'membership', insert })),
+  ]);
+  // Another command or a service was faster.
+  if (!isKept) return createVerifyEmail(people)(user.email, user.account);
+  return {
+    kind: 'done',
+    user: {
+      person: user.id,
+      email: user.email,
+      name: user.name,
+      account: user.account,
+      createdAtMs: user.created_at_ms,
+      hasPassword: methods.some(({ password_hash }) => password_hash !== null),
+      passkeyCount: passkeys.length,
+      sessionCount: sessions.length,
+      restored: restored.map(({ account }) => account),
+      rights: makerRightsOf([...memberships, ...restored].map(membershipOf)),
+    },
+  };
+}

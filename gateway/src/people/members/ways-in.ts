@@ -1,0 +1,42 @@
+/** Keeps the last way in: a passkey or a service is not removed where nothing else would sign the user in. */
+import type { PeopleStore } from '../../store/ports/people.ts';
+import type { RelyingParty } from '../passkeys/passkey-check.ts';
+import { PeopleFailure } from '../people-failure.ts';
+import { createTurns } from '../sign-in/passwords.ts';
+
+export interface WaysIn {
+  /** @throws PeopleFailure `conflict` where nothing but the named passkey or service signs the user in at this address */
+  requireAnother(person: string, leaving: Leaving, party: RelyingParty | null): Promise<void>;
+  /** One removal after the other: of two at once, the second sees what the first has left. */
+  oneByOne<Outcome>(work: () => Promise<Outcome>): Promise<Outcome>;
+}
+
+/** The id of a passkey, or of a service. */
+export type Leaving = { readonly passkey: string } | { readonly service: string };
+
+interface WaysInParts {
+  readonly people: Pick<PeopleStore, 'find'>;
+  /** The services that people may sign in by. */
+  services(): readonly { readonly id: string }[];
+}
+
+export function createWaysIn({ people, services }: WaysInParts): WaysIn {
+  return {
+    oneByOne: createTurns(1, 64),
+    async requireAnother(person, leaving, party) {
+      const where = [['person', 'is', person]] as const;
+      const passkeys = await people.find('passkey', { where });
+      const isLeft = (id: string) => !('passkey' in leaving && leaving.passkey === id);
+      if (passkeys.some(({ id, relying_party }) => isLeft(id) && relying_party === party?.id)) return;
+      const methods = await people.find('sign_in_method', { where });
+      const works = (provider: string) =>
+        !('service' in leaving && leaving.service === provider) && services().some(({ id }) => id === provider);
+      if (methods.some(({ provider, password_hash }) => password_hash !== null || works(provider))) return;
+      throw new PeopleFailure(
+        'conflict',
+        `this ${'passkey' in leaving ? 'passkey' : 'service'} is the only way in that you have: no password, no other service, no other passkey for this address; add a passkey first`,
+        { page: '/app/me' },
+      );
+    },
+  };
+}

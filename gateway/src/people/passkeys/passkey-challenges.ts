@@ -1,0 +1,65 @@
+/**
+ * Owns the challenges that passkeys sign: each lies in a signed cookie of the browser that asked, holds for five minutes, for
+ * one purpose, and is taken once. A flood of strangers who ask leaves nothing here: what was taken is remembered alone.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { PeopleFailure } from '../people-failure.ts';
+import { type Arrival, COOKIE_PREFIX, readCookies, sendCookies } from '../sign-in/auth-cookies.ts';
+
+export interface PasskeyChallenges {
+  /** A new one, 256 random bits in base64url. Its cookie goes out. */
+  ask(purpose: string, arrival: Arrival, outgoing: Headers): string;
+  /** The one that the request brings back, once; null: none, another purpose's, too old, or taken. @throws PeopleFailure `too_many` */
+  take(purpose: string, arrival: Arrival): string | null;
+}
+
+export const CHALLENGE_MS = 5 * 60_000;
+const CHALLENGE_COOKIE = `${COOKIE_PREFIX}.passkey`;
+/** Failures cost waits, so that so many within five minutes are no people. */
+const TAKEN_MAX = 100_000;
+
+/** `nowMs`: unix ms. */
+export function createPasskeyChallenges(nowMs: () => number): PasskeyChallenges {
+  // Drawn at each start: what was asked before is forgotten together with what was taken before.
+  const key = randomBytes(32);
+  /** When each was taken, the first first. */
+  const takenAtMs = new Map<string, number>();
+
+  function sign(purpose: string, challenge: string, expiresAtMs: string): Buffer {
+    return createHmac('sha256', key).update(`${challenge} ${expiresAtMs} ${purpose}`).digest();
+  }
+
+  function forgetOld(atMs: number): void {
+    for (const [challenge, thenMs] of takenAtMs) {
+      if (atMs - thenMs <= CHALLENGE_MS) return;
+      takenAtMs.delete(challenge);
+    }
+  }
+
+  return {
+    ask(purpose, arrival, outgoing) {
+      const challenge = randomBytes(32).toString('base64url');
+      const expiresAtMs = String(nowMs() + CHALLENGE_MS);
+      const value = `${challenge}.${expiresAtMs}.${sign(purpose, challenge, expiresAtMs).toString('base64url')}`;
+      const flags = `Max-Age=${CHALLENGE_MS / 1_000}; Path=/; HttpOnly; SameSite=Strict`;
+      sendCookies(new Headers({ 'set-cookie': `${CHALLENGE_COOKIE}=${value}; ${flags}` }), arrival, outgoing);
+      return challenge;
+    },
+    take(purpose, arrival) {
+      const value = readCookies(arrival).get(CHALLENGE_COOKIE) ?? '';
+      const [, challenge, expiresAtMs, signature] = /^([\w-]{43})\.(\d{1,16})\.([\w-]{43})$/.exec(value) ?? [];
+      if (challenge === undefined || expiresAtMs === undefined || signature === undefined) return null;
+      const atMs = nowMs();
+      if (!timingSafeEqual(sign(purpose, challenge, expiresAtMs), Buffer.from(signature, 'base64url'))) return null;
+      if (Number(expiresAtMs) <= atMs || takenAtMs.has(challenge)) return null;
+      forgetOld(atMs);
+      if (takenAtMs.size >= TAKEN_MAX) {
+        throw new PeopleFailure('too_many', 'too many passkeys are used at this moment; try again in a minute', {
+          retryAfterSeconds: 60,
+        });
+      }
+      takenAtMs.set(challenge, atMs);
+      return challenge;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** Owns whether a passkey that signs somebody in is right: whose it is, and that what it signed is new. Makes no session. */
+import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
+import type { Arrival } from '../sign-in/auth-cookies.ts';
+import type { PasskeyChallenges } from './passkey-challenges.ts';
+import { type RelyingParty, renderSignOptions, type SignedByPasskey } from './passkey-check.ts';
+
+export interface PasskeyProof {
+  /** What the browser has any passkey of this host sign. */
+  ask(party: RelyingParty, arrival: Arrival, outgoing: Headers): SignOptions;
+  /** The passkey that says it signed; null: it is not known here. */
+  find(given: SignedByPasskey): Promise<PasskeyRow | null>;
+  /** Whether it did sign what was asked; that is used up by it. @throws PeopleFailure `too_many` */
+  isRight(passkey: PasskeyRow | null, given: SignedByPasskey, party: RelyingParty, arrival: Arrival): Promise<boolean>;
+}
+
+export type SignOptions = ReturnType<typeof renderSignOptions>;
+
+interface ProofParts {
+  readonly people: PeopleStore;
+  readonly challenges: PasskeyChallenges;
+  /** Why a passkey was not right, for the operator. Holds no secret. */
+  onWords(words: string): void;
+  nowMs(): number;
+}
+
+const PURPOSE = 'sign in';
+
+export function createPasskeyProof({ people, challenges, onWords, nowMs }: ProofParts): PasskeyProof {
+  return {
+    ask: (party, arrival, outgoing) => renderSignOptions(party, challenges.ask(PURPOSE, arrival, outgoing)),
+    async find({ id }) {
+      const [passkey] = await people.find('passkey', { where: [['credential', 'is', id]] });
+      return passkey ?? null;
+    },
+    async isRight(passkey, given, party, arrival) {
+      const challenge = challenges.take(PURPOSE, arrival);
+      if (passkey === null || challenge === null) return false;
+      const { checkSigned } = await import('./passkey-check.ts');
+      const counter = await checkSigned(given, passkey, { challenge, party }).catch((cause: Error) => {
+        onWords(`the passkey ${passkey.id} of ${passkey.person}: ${cause.message.slice(0, 300)}`);
+        return null;
+      });
+      if (counter === null) return false;
+      // Removed or used meanwhile: then it changes no row.
+      const where = [
+        ['id', 'is', passkey.id],
+        ['counter', 'is', passkey.counter],
+      ] as const;
+      return people.keep([{ of: 'passkey', update: { counter, used_at_ms: nowMs() }, where, rows: 1 }]);
+    },
+  };
+}

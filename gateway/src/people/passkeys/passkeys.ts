@@ -1,0 +1,147 @@
+/** Owns the passkeys that a person has: one more, one less, their names, and that the last way in stays. Signing in by them is `passkey-proof.ts`'s. */
+import { generateId } from '../../identity/key-format.ts';
+import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
+import type { WaysIn } from '../members/ways-in.ts';
+import { type PeopleAct, PeopleFailure, type PeopleNote, type TakeNote } from '../people-failure.ts';
+import type { Caller, FreshProof } from '../sign-in/credentials.ts';
+import type { Sessions } from '../sign-in/sessions.ts';
+import type { PasskeyChallenges } from './passkey-challenges.ts';
+import { type MadePasskey, type RelyingParty, renderMakeOptions } from './passkey-check.ts';
+
+export interface Passkeys {
+  /** The first made first. */
+  list(person: string): Promise<readonly PasskeyRow[]>;
+  /** What the browser makes one from. @throws PeopleFailure as FreshProof, and `conflict` where there are enough */
+  begin(who: Caller, password: string | null, party: RelyingParty, outgoing: Headers): Promise<MakeOptions>;
+  /** Keeps what the browser made. @throws PeopleFailure `invalid`, `conflict` where it is somebody's already */
+  add(who: Caller, given: NewPasskey, party: RelyingParty, outgoing: Headers): Promise<void>;
+  /** @throws PeopleFailure `not_found` */
+  rename(who: Caller, id: string, name: string): Promise<void>;
+  /** `party`: of the address that he came by. @throws PeopleFailure `not_found`, `conflict` where it is the last way in */
+  remove(who: Caller, id: string, party: RelyingParty | null): Promise<void>;
+}
+
+export type MakeOptions = ReturnType<typeof renderMakeOptions>;
+
+export interface NewPasskey {
+  readonly name: string;
+  readonly response: MadePasskey;
+}
+
+interface PasskeysParts {
+  readonly people: PeopleStore;
+  readonly sessions: Sessions;
+  readonly challenges: PasskeyChallenges;
+  readonly proveFresh: FreshProof;
+  readonly waysIn: WaysIn;
+  readonly note: TakeNote;
+  nowMs(): number;
+}
+
+const PASSKEYS_MAX = 20;
+const PAGE = '/app/me';
+
+export function createPasskeys(parts: PasskeysParts): Passkeys {
+  const { people, sessions, challenges, proveFresh, waysIn, note, nowMs } = parts;
+
+  const list = (person: string) =>
+    people.find('passkey', { where: [['person', 'is', person]], orderBy: ['created_at_ms', 'asc'] });
+
+  async function tell(
+    { signedIn, arrival }: Caller,
+    act: PeopleAct,
+    id: string,
+    change: Pick<PeopleNote, 'before' | 'after'>,
+  ): Promise<void> {
+    const actor = { id: signedIn.person.id, name: signedIn.person.name };
+    const subject = { kind: 'passkey', id } as const;
+    await note({ act, actor, account: null, subject, ...change, address: arrival.address, atMs: nowMs() });
+  }
+
+  return {
+    list,
+    async begin(who, password, party, outgoing) {
+      await proveFresh(who, password);
+      const { person } = who.signedIn;
+      const own = await list(person.id);
+      if (own.length >= PASSKEYS_MAX) {
+        throw new PeopleFailure(
+          'conflict',
+          `you have ${own.length} passkeys, the most there can be; remove one first`,
+          {
+            page: PAGE,
+          },
+        );
+      }
+      const challenge = challenges.ask(purposeOf(who), who.arrival, outgoing);
+      const credentials = own.map(({ credential }) => credential);
+      return renderMakeOptions(party, challenge, person, credentials);
+    },
+    async add(who, { name, response }, party, outgoing) {
+      const challenge = challenges.take(purposeOf(who), who.arrival);
+      if (challenge === null) {
+        throw new PeopleFailure(
+          'invalid',
+          'nothing waits for this passkey, or it waited over five minutes; begin again',
+        );
+      }
+      const { checkMade } = await import('./passkey-check.ts');
+      const made = await checkMade(response, { challenge, party }).catch((cause: Error) => {
+        throw new PeopleFailure('invalid', `the passkey cannot be taken: ${cause.message}`, {
+          member: 'response',
+          cause,
+        });
+      });
+      const row = {
+        id: generateId('passkey'),
+        person: who.signedIn.person.id,
+        name,
+        ...made,
+        relying_party: party.id,
+        created_at_ms: nowMs(),
+        used_at_ms: null,
+      };
+      if (!(await people.keep([{ of: 'passkey', insert: row }]))) {
+        throw new PeopleFailure('conflict', 'this passkey is known here already; have the browser make a new one');
+      }
+      await sessions.rotate(who.signedIn, who.arrival, outgoing);
+      await tell(who, 'person.passkey_added', row.id, { before: null, after: { name } });
+    },
+    async rename(who, id, name) {
+      const before = await waysIn.oneByOne(async () => {
+        const passkey = requireOwn(await list(who.signedIn.person.id), id);
+        const renamed = { of: 'passkey', update: { name }, where: [['id', 'is', id]], rows: 1 } as const;
+        if (!(await people.keep([renamed]))) throw noSuchPasskey();
+        return passkey.name;
+      });
+      if (name !== before) {
+        await tell(who, 'person.passkey_renamed', id, { before: { name: before }, after: { name } });
+      }
+    },
+    async remove(who, id, party) {
+      const person = who.signedIn.person.id;
+      const removed = await waysIn.oneByOne(async () => {
+        const passkey = requireOwn(await list(person), id);
+        await waysIn.requireAnother(person, { passkey: id }, party);
+        await people.keep([{ of: 'passkey', remove: [['id', 'is', id]], rows: 1 }]);
+        return passkey;
+      });
+      await tell(who, 'person.passkey_removed', id, { before: { name: removed.name }, after: null });
+    },
+  };
+}
+
+function requireOwn(own: readonly PasskeyRow[], id: string): PasskeyRow {
+  const passkey = own.find((one) => one.id === id);
+  if (passkey === undefined) throw noSuchPasskey();
+  return passkey;
+}
+
+function noSuchPasskey(): PeopleFailure {
+  return new PeopleFailure('not_found', 'you have no such passkey; it may have been removed already', { page: PAGE });
+}
+
+/** What was asked in one session is answered in that one, after the same proof. */
+function purposeOf({ signedIn }: Caller): string {
+  return `make ${signedIn.session.id}`;
+}

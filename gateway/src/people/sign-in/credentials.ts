@@ -1,0 +1,192 @@
+/** Owns what a person changes about how he signs in: password and second factor. Each change gives his session a new token. */
+
+import type { PeopleStore } from '../../store/ports/people.ts';
+import { type PeopleAct, PeopleFailure, type TakeNote } from '../people-failure.ts';
+import { type Attempts, addressSubject, personSubject } from './attempts.ts';
+import { type Arrival, inwardHeaders, SESSION_COOKIE, sendCookies } from './auth-cookies.ts';
+import type { AuthEngine } from './auth-engine.ts';
+import type { AuthEngines } from './auth-engines.ts';
+import { orRefusal } from './auth-refusal.ts';
+import { isPassword } from './passwords.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
+
+/** What an authenticator is set up with; shown once. */
+export interface NewSecondFactor {
+  readonly uri: string;
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+}
+
+export interface Credentials {
+  /** Ends every other session. @throws PeopleFailure `wrong_credential`, `too_many` */
+  changePassword(who: Caller, given: { current: string; next: string }, outgoing: Headers): Promise<void>;
+  /** @throws PeopleFailure `wrong_credential`, `conflict` where one is on already, `too_many` */
+  beginSecondFactor(who: Caller, password: string): Promise<NewSecondFactor>;
+  /** @throws PeopleFailure `wrong_credential`, `too_many` */
+  confirmSecondFactor(who: Caller, code: string, outgoing: Headers): Promise<void>;
+  /** @throws PeopleFailure `wrong_credential`, `too_many` */
+  removeSecondFactor(who: Caller, password: string, outgoing: Headers): Promise<void>;
+}
+
+/** Who asks, and how he came. */
+export interface Caller {
+  readonly signedIn: SignedIn;
+  readonly arrival: Arrival;
+}
+
+interface CredentialsParts {
+  readonly engines: AuthEngines;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly spentCodes: SpentCodes;
+  readonly note: TakeNote;
+  nowMs(): number;
+}
+
+type Api = AuthEngine['api'];
+interface Asked {
+  readonly headers: Headers;
+  readonly returnHeaders: true;
+}
+
+export function createCredentials(parts: CredentialsParts): Credentials {
+  const { engines, sessions, attempts, spentCodes, note, nowMs } = parts;
+
+  async function ask<Reply>(
+    { signedIn, arrival }: Caller,
+    member: string,
+    work: (api: Api, asked: Asked) => Promise<Reply>,
+  ): Promise<Reply> {
+    const bySubject = personSubject(signedIn.person.id);
+    const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
+    const { api } = await engines.own();
+    const asked = { headers: inwardHeaders(arrival, [SESSION_COOKIE]), returnHeaders: true } as const;
+    const reply = await orRefusal(() => work(api, asked), attempt.withdraw);
+    sessions.forget();
+    if (reply === 'refused') {
+      throw new PeopleFailure('wrong_credential', `the ${member === 'code' ? 'code' : 'password'} is not right`, {
+        member,
+      });
+    }
+    attempt.succeed([bySubject.name]);
+    return reply;
+  }
+
+  async function tell({ signedIn: { person }, arrival }: Caller, act: PeopleAct): Promise<void> {
+    const { id, name } = person;
+    const common = { account: null, before: null, after: null, address: arrival.address, atMs: nowMs() };
+    await note({ act, actor: { id, name }, subject: { kind: 'person', id }, ...common });
+  }
+
+  return {
+    async changePassword(who, { current, next }, outgoing) {
+      const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
+      const { headers } = await ask(who, 'current', (api, asked) => api.changePassword({ body, ...asked }));
+      sendCookies(headers, who.arrival, outgoing);
+      await tell(who, 'person.password');
+    },
+    async beginSecondFactor(who, password) {
+      if (who.signedIn.person.second_factor === 1) {
+        throw new PeopleFailure('conflict', 'a second factor is on already; turn it off before you set up another', {
+          page: '/app/me',
+        });
+      }
+      const { response } = await ask(who, 'password', (api, asked) =>
+        api.enableTwoFactor({ body: { password, method: 'totp' }, ...asked }),
+      );
+      if (response.method !== 'totp') throw new Error('a second factor of another kind was made');
+      const { totpURI: uri, backupCodes: recoveryCodes } = response;
+      return { uri, secret: new URL(uri).searchParams.get('secret') ?? '', recoveryCodes };
+    },
+    async confirmSecondFactor(who, code, outgoing) {
+      // The same code would be right at a sign-in for a minute more.
+      const release = spentCodes.spend(who.signedIn.person.id, code);
+      if (release === null) throw codeIsSpent();
+      const verified = ask(who, 'code', (api, asked) => api.verifyTOTP({ body: { code }, ...asked }));
+      const { headers } = await verified.catch((fault) => {
+        release();
+        throw fault;
+      });
+      sendCookies(headers, who.arrival, outgoing);
+      await tell(who, 'person.second_factor_on');
+    },
+    async removeSecondFactor(who, password, outgoing) {
+      const { headers } = await ask(who, 'password', (api, asked) =>
+        api.disableTwoFactor({ body: { password }, ...asked }),
+      );
+      sendCookies(headers, who.arrival, outgoing);
+      await tell(who, 'person.second_factor_off');
+    },
+  };
+}
+
+export interface SpentCodes {
+  /** Marks a code as used; null: it was used before. The result takes the mark back: the code was not right. */
+  spend(person: string, code: string): (() => void) | null;
+}
+
+/** The step before, this one and the next, 30 s each. */
+const RIGHT_MS = 90_000;
+
+/** The refusal of a code that was used before. */
+export function codeIsSpent(): PeopleFailure {
+  return new PeopleFailure('wrong_credential', 'this code was used already; wait for the next one', { member: 'code' });
+}
+
+/** `nowMs`: unix ms. */
+export function createSpentCodes(nowMs: () => number): SpentCodes {
+  const spentAtMs = new Map<string, number>();
+  return {
+    spend(person, code) {
+      const atMs = nowMs();
+      for (const [name, thenMs] of spentAtMs) if (atMs - thenMs > RIGHT_MS) spentAtMs.delete(name);
+      const name = `${person} ${code}`;
+      if (spentAtMs.has(name)) return null;
+      spentAtMs.set(name, atMs);
+      return () => spentAtMs.delete(name);
+    },
+  };
+}
+
+/** `password` null: none was given. @throws PeopleFailure `wrong_credential`, `forbidden` where the sign-in is too old, `too_many` */
+export type FreshProof = (who: Caller, password: string | null) => Promise<void>;
+
+interface ProofParts {
+  readonly people: PeopleStore;
+  readonly attempts: Attempts;
+  nowMs(): number;
+}
+
+const FRESH_MS = 10 * 60_000;
+
+export function createFreshProof({ people, attempts, nowMs }: ProofParts): FreshProof {
+  return async ({ signedIn: { person, session }, arrival }, password) => {
+    const [method] = await people.find('sign_in_method', {
+      where: [
+        ['person', 'is', person.id],
+        ['password_hash', 'is not', null],
+      ],
+    });
+    const hash = method?.password_hash ?? null;
+    if (hash === null) {
+      if (nowMs() - session.created_at_ms <= FRESH_MS) return;
+      throw new PeopleFailure(
+        'forbidden',
+        'you have no password to prove who you are; sign out, sign in again, and do this within 10 minutes',
+      );
+    }
+    const bySubject = personSubject(person.id);
+    const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
+    const isRight = password !== null && (await isPassword(password, hash).catch(withdrawn(attempt.withdraw)));
+    if (!isRight) throw new PeopleFailure('wrong_credential', 'the password is not right', { member: 'password' });
+    attempt.succeed([bySubject.name]);
+  };
+}
+
+/** A fault of ours is no failure of his. */
+function withdrawn(withdraw: () => void): (fault: unknown) => never {
+  return (fault) => {
+    withdraw();
+    throw fault;
+  };
+}

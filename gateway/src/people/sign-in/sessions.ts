@@ -1,0 +1,153 @@
+/**
+ * Owns who is signed in: which session a cookie holds, until when, and what ends it. A session ends after a week of silence and
+ * after thirty days whatever happens; what ends one binds the next request. Most are made by the library behind sign-in.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { generateId } from '../../identity/key-format.ts';
+import type { Secret } from '../../lib/secret.ts';
+import type { PeopleChange, PeopleStore, PersonRow, PersonSessionRow } from '../../store/ports/people.ts';
+import { type Membership, membershipOf } from '../roles.ts';
+import { type Arrival, readSessionToken, renderSessionCookie, sendCookies } from './auth-cookies.ts';
+
+export interface SignedIn {
+  readonly session: PersonSessionRow;
+  readonly person: PersonRow;
+  readonly memberships: readonly Membership[];
+}
+
+export interface Sessions {
+  /** Who is behind a request's cookie; null: nobody. At most a second old, and never older than a change made here. */
+  find(arrival: Arrival): Promise<SignedIn | null>;
+  /** Makes a session of a person who has proved to be it. The result holds its cookie, as the library would give it. */
+  begin(person: string, arrival: Arrival): Promise<Headers>;
+  /** The living sessions of a person, the last seen first. */
+  list(person: string): Promise<readonly PersonSessionRow[]>;
+  /** Ends a session of the person; false: he has no such one. */
+  end(person: string, id: string): Promise<boolean>;
+  /** Ends the session that a request holds, if it holds one. */
+  endHeld(arrival: Arrival): Promise<void>;
+  /** Gives the session another token: what was held before works no more. */
+  rotate(signedIn: SignedIn, arrival: Arrival, outgoing: Headers): Promise<void>;
+  /** What was looked up is looked up anew: somebody or his rights have changed. */
+  forget(): void;
+}
+
+interface SessionParts {
+  readonly people: PeopleStore;
+  readonly secret: Secret;
+  nowMs(): number;
+  onFault(cause: unknown): void;
+}
+
+/** The end of a session whatever happens. */
+export const SESSION_MS_MAX = 30 * 86_400_000;
+const SILENCE_MS_MAX = 7 * 86_400_000;
+const KNOWN_MS = 1_000;
+const KNOWN_MAX = 10_000;
+/** How coarse the time is at which somebody was last seen. */
+const SEEN_GRAIN_MS = 60_000;
+
+export function createSessions({ people, secret, nowMs, onFault }: SessionParts): Sessions {
+  /** How often what is known was given up: what was looked up before then is not kept after. */
+  let era = 0;
+  const known = new Map<string, { readonly signedIn: SignedIn | null; readonly untilMs: number }>();
+
+  async function look(tokenHash: string): Promise<SignedIn | null> {
+    const [session] = await people.find('person_session', { where: [['token', 'is', tokenHash]] });
+    if (session === undefined || !isAlive(session)) return null;
+    const [person] = await people.find('person', { where: [['id', 'is', session.person]] });
+    if (person === undefined) return null;
+    const rows = await people.find('membership', { where: [['person', 'is', person.id]], orderBy: ['account', 'asc'] });
+    if (nowMs() - session.seen_at_ms >= SEEN_GRAIN_MS) markSeen(session);
+    return { session, person, memberships: rows.map(membershipOf) };
+  }
+
+  function isAlive({ seen_at_ms, expires_at_ms }: PersonSessionRow): boolean {
+    return nowMs() < Math.min(expires_at_ms, seen_at_ms + SILENCE_MS_MAX);
+  }
+
+  /** Nobody waits for it. */
+  function markSeen({ id, person }: PersonSessionRow): void {
+    const update = { seen_at_ms: nowMs() };
+    people
+      .keep([
+        { of: 'person_session', update, where: [['id', 'is', id]], rows: null },
+        { of: 'person', update, where: [['id', 'is', person]], rows: null },
+      ])
+      .catch(onFault);
+  }
+
+  async function keep(change: PeopleChange): Promise<boolean> {
+    const kept = await people.keep([change]);
+    forget();
+    return kept;
+  }
+
+  function forget(): void {
+    era += 1;
+    known.clear();
+  }
+
+  return {
+    async find(arrival) {
+      const token = readSessionToken(arrival);
+      if (token === null) return null;
+      const tokenHash = hashSessionToken(token);
+      const before = known.get(tokenHash);
+      if (before !== undefined && nowMs() < before.untilMs) return before.signedIn;
+      const eraThen = era;
+      const signedIn = await look(tokenHash);
+      if (known.size >= KNOWN_MAX) known.clear();
+      if (signedIn !== null && era === eraThen) known.set(tokenHash, { signedIn, untilMs: nowMs() + KNOWN_MS });
+      return signedIn;
+    },
+    async begin(person, { headers, address }) {
+      const token = randomBytes(32).toString('base64url');
+      const atMs = nowMs();
+      const insert = {
+        id: generateId('session'),
+        token: hashSessionToken(token),
+        person,
+        address,
+        client: (headers.get('user-agent') ?? '').slice(0, 300),
+        created_at_ms: atMs,
+        seen_at_ms: atMs,
+        expires_at_ms: atMs + SESSION_MS_MAX,
+      };
+      if (!(await keep({ of: 'person_session', insert }))) throw new Error(`there is no person ${person} any more`);
+      return new Headers({ 'set-cookie': renderSessionCookie(token, secret, SESSION_MS_MAX / 1_000) });
+    },
+    async list(person) {
+      const where = [['person', 'is', person]] as const;
+      const rows = await people.find('person_session', { where, orderBy: ['seen_at_ms', 'desc'] });
+      return rows.filter(isAlive);
+    },
+    end: (person, id) =>
+      keep({
+        of: 'person_session',
+        remove: [
+          ['id', 'is', id],
+          ['person', 'is', person],
+        ],
+        rows: 1,
+      }),
+    async endHeld(arrival) {
+      const token = readSessionToken(arrival);
+      if (token === null) return;
+      await keep({ of: 'person_session', remove: [['token', 'is', hashSessionToken(token)]], rows: null });
+    },
+    async rotate({ session }, arrival, outgoing) {
+      const token = randomBytes(32).toString('base64url');
+      const update = { token: hashSessionToken(token) };
+      if (!(await keep({ of: 'person_session', update, where: [['id', 'is', session.id]], rows: 1 }))) return;
+      const leftSeconds = Math.floor((session.expires_at_ms - nowMs()) / 1_000);
+      sendCookies(new Headers({ 'set-cookie': renderSessionCookie(token, secret, leftSeconds) }), arrival, outgoing);
+    },
+    forget,
+  };
+}
+
+/** What a session token is kept and found as: it has 190 random bits, so a plain hash gives nothing away. */
+export function hashSessionToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

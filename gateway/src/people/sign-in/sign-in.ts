@@ -1,0 +1,316 @@
+/**
+ * Owns the ways in: by password and second factor, by passkey, and by another service. Each success makes a session and ends
+ * the one that came along. What a person changes about his own sign-in is in `credentials.ts` and `passkeys.ts`.
+ */
+import { createHash } from 'node:crypto';
+import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
+import { emailOfPerson, readEmail } from '../email-address.ts';
+import type { RelyingParty, SignedByPasskey } from '../passkeys/passkey-check.ts';
+import type { PasskeyProof, SignOptions } from '../passkeys/passkey-proof.ts';
+import { PeopleFailure, type TakeNote } from '../people-failure.ts';
+import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
+import {
+  type Arrival,
+  inwardHeaders,
+  readCookies,
+  SECOND_STEP_COOKIE,
+  STATE_COOKIE,
+  sendCookies,
+} from './auth-cookies.ts';
+import type { AuthEngines } from './auth-engines.ts';
+import { orRefusal } from './auth-refusal.ts';
+import { codeIsSpent, type SpentCodes } from './credentials.ts';
+import type { ReturnQuery, ServiceLinks } from './oidc-links.ts';
+import type { FindByPassword } from './password-users.ts';
+import type { Sessions } from './sessions.ts';
+
+export type SignInState = 'second_factor' | 'signed_in';
+
+/** `choose_account`: several users of the address have the password; `account` names the one who is to sign in. */
+export type PasswordState =
+  | { readonly state: SignInState }
+  | { readonly state: 'choose_account'; readonly accounts: readonly string[] };
+
+export interface GivenPassword {
+  readonly email: string;
+  readonly password: string;
+  readonly account?: string | undefined;
+}
+
+export interface SignIn {
+  /**
+   * Tries each user of the address. @throws PeopleFailure `wrong_credential` (whatever was wrong), `too_many`, `invalid` for an
+   * account that none of several users with the password is a member of
+   */
+  byPassword(arrival: Arrival, given: GivenPassword, outgoing: Headers): Promise<PasswordState>;
+  /** Signs a user in who was made just now, with a password. */
+  asNew(arrival: Arrival, person: string, outgoing: Headers): Promise<void>;
+  /** The second step. @throws PeopleFailure `wrong_credential`, `signed_out` where no first step waits, `too_many` */
+  byCode(arrival: Arrival, code: string, outgoing: Headers): Promise<SignInState>;
+  /** Whether a second step waits. */
+  waitsForCode(arrival: Arrival): Promise<boolean>;
+  /** What the browser needs to have a passkey sign. */
+  startPasskey(arrival: Arrival, party: RelyingParty, outgoing: Headers): SignOptions;
+  /** No second step follows: a passkey is held and unlocked. @throws PeopleFailure `wrong_credential`, `too_many` */
+  byPasskey(arrival: Arrival, party: RelyingParty, given: SignedByPasskey, outgoing: Headers): Promise<SignInState>;
+  /** The address of another service to send the browser to. */
+  startService(arrival: Arrival, service: string, outgoing: Headers): Promise<string>;
+  /** The page of the console to go on at, after another service sent the browser back. */
+  finishService(arrival: Arrival, service: string, query: ReturnQuery, outgoing: Headers): Promise<string>;
+  /** Ends the session that the request holds. */
+  signOut(arrival: Arrival): Promise<void>;
+}
+
+export interface SignInParts {
+  readonly people: PeopleStore;
+  readonly engines: AuthEngines;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly spentCodes: SpentCodes;
+  readonly passkeyProof: PasskeyProof;
+  readonly findByPassword: FindByPassword;
+  readonly serviceLinks: ServiceLinks;
+  readonly note: TakeNote;
+  nowMs(): number;
+}
+
+/** What somebody signed in by, for the trail. */
+interface By {
+  readonly how: string;
+  readonly passkey?: string;
+}
+
+const SIGN_IN_PAGE = '/app/sign-in';
+
+export function createSignIn(parts: SignInParts): SignIn {
+  const { people, engines, sessions, attempts, spentCodes, passkeyProof, findByPassword, serviceLinks, note, nowMs } =
+    parts;
+
+  async function welcome(person: string, by: By, library: Headers, arrival: Arrival, outgoing: Headers) {
+    await sessions.endHeld(arrival);
+    sendCookies(library, arrival, outgoing);
+    const [row] = await people.find('person', { where: [['id', 'is', person]] });
+    await note({
+      act: 'person.sign_in',
+      actor: { id: person, name: row?.name ?? person },
+      account: null,
+      subject: { kind: 'person', id: person },
+      before: null,
+      after: { ...by },
+      address: arrival.address,
+      atMs: nowMs(),
+    });
+  }
+
+  async function notifyFailure(id: string, arrival: Arrival): Promise<void> {
+    const subject = { kind: 'person', id } as const;
+    const common = { account: null, before: null, after: null, address: arrival.address, atMs: nowMs() };
+    await note({ act: 'person.sign_in_failed', actor: null, subject, ...common });
+  }
+
+  /** The person whose second step waits, by the cookie that the first one left. */
+  async function findWaiting(arrival: Arrival): Promise<string | null> {
+    const [, identifier] =
+      /^([0-9A-Za-z_-]+)(?:\.|%2E)/i.exec(readCookies(arrival).get(SECOND_STEP_COOKIE) ?? '') ?? [];
+    if (identifier === undefined) return null;
+    const name = createHash('sha256').update(identifier).digest('base64url');
+    const [step] = await people.find('sign_in_step', {
+      where: [
+        ['name', 'is', name],
+        ['expires_at_ms', '>', nowMs()],
+      ],
+    });
+    return step?.value ?? null;
+  }
+
+  return {
+    async byPassword(arrival, { email: given, password, account }, outgoing) {
+      const email = readEmail(given) ?? given;
+      const bySubject = emailSubject(email);
+      const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
+      const { users, isOnly } = await findByPassword(email, password).catch((fault) => {
+        attempt.withdraw();
+        throw fault;
+      });
+      const refuse = async () => {
+        await notifyFailure(email, arrival);
+        return new PeopleFailure('wrong_credential', 'Incorrect email or password');
+      };
+      if (users.length === 0) throw await refuse();
+      const chosen = await chooseUser(people, users, account).catch((fault) => {
+        attempt.withdraw();
+        throw fault;
+      });
+      // That one user of the address signs in does not make failures with the others forgotten.
+      const succeed = () => attempt.succeed(isOnly ? [bySubject.name] : []);
+      if ('accounts' in chosen) {
+        succeed();
+        return chosen;
+      }
+      const body = { email: emailOfPerson(chosen.id), password };
+      const { api } = await engines.own();
+      const asked = { body, headers: inwardHeaders(arrival, []), returnHeaders: true } as const;
+      const reply = await orRefusal(() => api.signInEmail(asked), attempt.withdraw);
+      // The password was changed meanwhile.
+      if (reply === 'refused') throw await refuse();
+      succeed();
+      const { response, headers } = reply;
+      if ('twoFactorRedirect' in response) {
+        sendCookies(headers, arrival, outgoing);
+        return { state: 'second_factor' };
+      }
+      await welcome(chosen.id, { how: 'password' }, headers, arrival, outgoing);
+      return { state: 'signed_in' };
+    },
+
+    async asNew(arrival, person, outgoing) {
+      const made = await sessions.begin(person, arrival);
+      await welcome(person, { how: 'password' }, made, arrival, outgoing);
+    },
+
+    async byCode(arrival, code, outgoing) {
+      const waiting = await findWaiting(arrival);
+      if (waiting === null) {
+        throw new PeopleFailure('signed_out', 'no sign-in waits for a code, or it waited too long; begin again', {
+          page: SIGN_IN_PAGE,
+        });
+      }
+      const bySubject = personSubject(waiting);
+      const attempt = attempts.begin([addressSubject(arrival.address), bySubject]);
+      const { api } = await engines.own();
+      const asked = { headers: inwardHeaders(arrival, [SECOND_STEP_COOKIE]), returnHeaders: true } as const;
+      const isOfAuthenticator = /^\d{6}$/.test(code);
+      const release = isOfAuthenticator ? spentCodes.spend(waiting, code) : null;
+      if (isOfAuthenticator && release === null) throw codeIsSpent();
+      const body = { code };
+      const reply = await orRefusal(
+        () => (isOfAuthenticator ? api.verifyTOTP({ body, ...asked }) : api.verifyBackupCode({ body, ...asked })),
+        () => {
+          attempt.withdraw();
+          release?.();
+        },
+      );
+      if (reply === 'refused') {
+        release?.();
+        await notifyFailure(waiting, arrival);
+        throw new PeopleFailure(
+          'wrong_credential',
+          'the code is not right, or too many were tried; take a fresh one, or begin again',
+          { member: 'code' },
+        );
+      }
+      attempt.succeed([bySubject.name]);
+      const how = isOfAuthenticator ? 'authenticator' : 'recovery code';
+      await welcome(waiting, { how }, reply.headers, arrival, outgoing);
+      return 'signed_in';
+    },
+
+    async waitsForCode(arrival) {
+      return (await findWaiting(arrival)) !== null;
+    },
+
+    startPasskey: (arrival, party, outgoing) => passkeyProof.ask(party, arrival, outgoing),
+
+    async byPasskey(arrival, party, given, outgoing) {
+      const passkey = await passkeyProof.find(given);
+      const ofPerson = passkey === null ? [] : [personSubject(passkey.person)];
+      const attempt = attempts.begin([addressSubject(arrival.address), ...ofPerson]);
+      const isRight = await passkeyProof.isRight(passkey, given, party, arrival).catch((fault) => {
+        attempt.withdraw();
+        throw fault;
+      });
+      if (passkey === null || !isRight) {
+        await notifyFailure(passkey?.person ?? 'passkey', arrival);
+        throw new PeopleFailure(
+          'wrong_credential',
+          'this passkey is not known here, or took over five minutes; try again, or sign in another way',
+        );
+      }
+      attempt.succeed(ofPerson.map(({ name }) => name));
+      const made = await sessions.begin(passkey.person, arrival);
+      await welcome(passkey.person, { how: 'passkey', passkey: passkey.id }, made, arrival, outgoing);
+      return 'signed_in';
+    },
+
+    async startService(arrival, service, outgoing) {
+      const attempt = attempts.begin([addressSubject(arrival.address)]);
+      try {
+        const { api } = await engines.ofService(service);
+        const { headers, response } = await api.signInSocial({
+          body: { provider: service, callbackURL: '/app', errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true },
+          headers: inwardHeaders(arrival, []),
+          returnHeaders: true,
+        });
+        if (response.url === undefined) throw new Error(`no address to sign in at came for ${service}`);
+        sendCookies(headers, arrival, outgoing);
+        return response.url;
+      } finally {
+        attempt.withdraw();
+      }
+    },
+
+    async finishService(arrival, service, query, outgoing) {
+      const attempt = attempts.begin([addressSubject(arrival.address)]);
+      const linking = await serviceLinks.findPerson(query.state);
+      if (linking !== null) {
+        attempt.withdraw();
+        return serviceLinks.finish(arrival, linking, service, query, outgoing);
+      }
+      const { api } = await engines.ofService(service);
+      const reply = await api.callbackOAuth({
+        method: 'GET',
+        params: { id: service },
+        query,
+        headers: inwardHeaders(arrival, [STATE_COOKIE]),
+        asResponse: true,
+      });
+      const location = reply.headers.get('location') ?? '';
+      const person = await findNewPerson(reply.headers);
+      if (person === null) {
+        await notifyFailure(service, arrival);
+        return /^\/app\/sign-in\?/.test(location) ? location : `${SIGN_IN_PAGE}?error=failed`;
+      }
+      attempt.succeed([]);
+      await welcome(person, { how: service }, reply.headers, arrival, outgoing);
+      return '/app';
+    },
+
+    async signOut(arrival) {
+      const signedIn = await sessions.find(arrival);
+      await sessions.endHeld(arrival);
+      if (signedIn === null) return;
+      const { id, name } = signedIn.person;
+      const subject = { kind: 'person', id } as const;
+      const common = { account: null, before: null, after: null, address: arrival.address, atMs: nowMs() };
+      await note({ act: 'person.sign_out', actor: { id, name }, subject, ...common });
+    },
+  };
+
+  /** Whose session the library has just made; null: it made none. */
+  async function findNewPerson(library: Headers): Promise<string | null> {
+    const cookie = library.getSetCookie().map((line) => line.split(';', 1)[0]);
+    const headers = new Headers({ cookie: cookie.join('; ') });
+    const signedIn = await sessions.find({ headers, address: null, isForwardedHttps: false });
+    return signedIn?.person.id ?? null;
+  }
+}
+
+/** The user to sign in of those with the right password, or the accounts to choose one by. */
+async function chooseUser(
+  people: PeopleStore,
+  users: readonly PersonRow[],
+  account: string | undefined,
+): Promise<PersonRow | { readonly state: 'choose_account'; readonly accounts: readonly string[] }> {
+  const ids = users.map(({ id }) => id);
+  const memberships = users.length === 1 ? [] : await people.find('membership', { where: [['person', 'in', ids]] });
+  const members = users.filter(({ id }) => memberships.some(({ person }) => person === id));
+  const [only] = members.length === 0 ? users : members;
+  if (only !== undefined && members.length <= 1) return only;
+  if (account === undefined) return { state: 'choose_account', accounts: memberships.map((one) => one.account).sort() };
+  const chosen = memberships.find((one) => one.account === account)?.person;
+  const user = users.find(({ id }) => id === chosen);
+  if (user !== undefined) return user;
+  throw new PeopleFailure('invalid', `account: no user with this email and password is a member of ${account}`, {
+    member: 'account',
+  });
+}

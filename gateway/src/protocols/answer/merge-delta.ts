@@ -1,0 +1,51 @@
+/** Builds a JSON value from deltas by rules that need no list of members. Knows no format. */
+import { asObject, type JsonObject } from '../json.ts';
+
+/** A value in the making: an object without a prototype, so that `__proto__` and its like are names as any other. */
+export type JsonDraft = { [member: string]: unknown };
+
+export function startDraft(): JsonDraft {
+  return Object.create(null) as JsonDraft;
+}
+
+/** Texts that hosts send whole, some of them again with each delta: the first one counts. */
+const WHOLE_TEXTS: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'index', 'format']);
+
+/**
+ * Merges the delta: texts are joined, objects merged, lists grow (an element with the `index` of an earlier one continues it),
+ * everything else is replaced. Null changes nothing that is there.
+ */
+export function mergeDelta(draft: JsonDraft, delta: JsonObject): void {
+  for (const name of Object.keys(delta)) mergeMember(draft, name, delta[name]);
+}
+
+/** As `mergeDelta`, of one member. */
+export function mergeMember(draft: JsonDraft, name: string, value: unknown): void {
+  const before = draft[name];
+  const object = asObject(value);
+  if (value === null) draft[name] ??= null;
+  else if (WHOLE_TEXTS.has(name))
+    draft[name] = before === undefined || before === null || before === '' ? value : before;
+  else if (typeof value === 'string') draft[name] = typeof before === 'string' ? before + value : value;
+  else if (Array.isArray(value)) draft[name] = growList(Array.isArray(before) ? before : [], value);
+  else if (object !== null) draft[name] = grow(asObject(before) === null ? startDraft() : before, object);
+  else draft[name] = value;
+}
+
+function grow(draft: unknown, delta: JsonObject): JsonDraft {
+  mergeDelta(draft as JsonDraft, delta);
+  return draft as JsonDraft;
+}
+
+/** Elements are drafts, so that later ones can continue them. */
+function growList(list: unknown[], added: readonly unknown[]): unknown[] {
+  for (const value of added) {
+    const element = asObject(value);
+    const index = element?.index;
+    const known = typeof index === 'number' ? list.find((one) => asObject(one)?.index === index) : undefined;
+    if (element === null) list.push(value);
+    else if (known === undefined) list.push(grow(startDraft(), element));
+    else grow(known, element);
+  }
+  return list;
+}

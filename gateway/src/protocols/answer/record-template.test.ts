@@ -1,0 +1,120 @@
+/** Tests of record-template.ts: what is skimmed is the same JSON but for the holes; what is not certain is not learnt. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { recordsOf } from '../testing/outline-of.ts';
+import { learnTemplate, type RecordTemplate, rawLatin1 } from './record-template.ts';
+
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+const framed = (json: string) => `data: ${json}\n\n`;
+const chunk = (content: string, pad?: string) =>
+  framed(JSON.stringify({ id: 'x', d: { content }, ...(pad === undefined ? {} : { pad }) }));
+
+function learn(raw: string, holes: ReadonlyArray<readonly [string, string]>): RecordTemplate {
+  const template = learnTemplate(latin1(raw), holes);
+  if (template === null) throw new Error('nothing was learnt');
+  return template;
+}
+
+const skimmed = (template: RecordTemplate, text: string, start = 0) => {
+  const end = template.skim(Buffer.from(text), start);
+  return [end, template.heldBytes];
+};
+
+describe('a template', () => {
+  test('skims records that differ in the hole only, and says how many bytes are in it', () => {
+    const template = learn(chunk('hi'), [['content', 'hi']]);
+    const same = chunk('héllo') + chunk('') + chunk('x');
+    expect(skimmed(template, same)).toEqual([Buffer.byteLength(same), 7]);
+    expect(skimmed(template, chunk('x') + chunk('y'), chunk('x').length)).toEqual([2 * chunk('x').length, 1]);
+  });
+
+  test.each([
+    ['a quote', chunk('a"b')],
+    ['a backslash', chunk('a\\')],
+    ['a line feed as it is', chunk('ab').replace('ab', 'a\nb')],
+    ['a carriage return as it is', chunk('ab').replace('ab', 'a\rb')],
+    ['another member', chunk('hi').replace('"x"', '"y"')],
+    ['a space before its end', chunk('hi').replace('\n\n', ' \n\n')],
+    ['no end', chunk('hi').slice(0, -1)],
+    ['another event', `event: e\n${chunk('hi')}`],
+  ])('stops before a record with %s', (_, text) => {
+    const template = learn(chunk('hi'), [['content', 'hi']]);
+    expect(skimmed(template, text)).toEqual([0, 0]);
+    expect(skimmed(template, chunk('ok') + text + chunk('ok'))).toEqual([chunk('ok').length, 2]);
+  });
+
+  test('has a hole per key, whichever comes first, and counts the first key', () => {
+    const template = learn(chunk('hi', 'zz'), [
+      ['pad', 'zz'],
+      ['content', 'hi'],
+    ]);
+    expect(skimmed(template, chunk('abc', 'z'))[1]).toBe(1);
+    const other = learn(chunk('hi', 'zz'), [
+      ['content', 'hi'],
+      ['pad', 'zz'],
+    ]);
+    expect(skimmed(other, chunk('abc', 'z'))[1]).toBe(3);
+  });
+
+  test('skims thousands of records across its windows', () => {
+    const template = learn(chunk('hi'), [['content', 'hi']]);
+    const many = Array.from({ length: 3_000 }, (_, index) => chunk('w'.repeat(index % 40))).join('');
+    expect(skimmed(template, many)[0]).toBe(many.length);
+  });
+
+  test.each([
+    ['a value with a quote', '{"content":"a\\"b"}', [['content', 'a"b']]],
+    ['a value with a backslash', '{"content":"a\\\\"}', [['content', 'a\\']]],
+    ['a value written with escapes', '{"content":"\\u0061"}', [['content', 'a']]],
+    ['a key that is there twice', '{"content":"a","x":{"content":"b"}}', [['content', 'a']]],
+    ['a key that is there twice, the other first', '{"x":{"content":"b"},"content":"a"}', [['content', 'a']]],
+    ['a key written with a space', '{"content": "a"}', [['content', 'a']]],
+    [
+      'a second key that is missing',
+      '{"content":"a"}',
+      [
+        ['content', 'a'],
+        ['pad', 'z'],
+      ],
+    ],
+  ] as const)('is not learnt from %s', (_, json, holes) => {
+    expect(learnTemplate(framed(json), holes)).toBeNull();
+  });
+
+  test('is not learnt from a record whose end is not two line feeds', () => {
+    expect(learnTemplate('data: {"content":"a"}\r\n\r\n', [['content', 'a']])).toBeNull();
+  });
+
+  test('that skims means JSON that is equal but for the hole', () => {
+    const json = fc.dictionary(fc.constantFrom('a', 'content', 'b', 'é'), fc.jsonValue({ maxDepth: 2 }));
+    const piece = fc.string({ unit: fc.constantFrom('a', 'é', '{', '}', ',', ':', '"', '\\', ' ') });
+    const value = (around: object, content: string) => ({ ...around, delta: { content } });
+    fc.assert(
+      fc.property(json, json, piece, piece, fc.boolean(), (one, two, learnt, held, same) => {
+        const raw = framed(JSON.stringify(value(one, learnt)));
+        const template = learnTemplate(latin1(raw), [['content', learnt]]);
+        if (template === null) return;
+        const text = JSON.stringify(value(same ? one : two, held));
+        if (template.skim(Buffer.from(framed(text)), 0) === 0) return;
+        expect(template.heldBytes).toBe(Buffer.byteLength(held));
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value(one, held))));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('skims every plain text in its hole', () => {
+    const template = learn(chunk('hi'), [['content', 'hi']]);
+    const plain = fc.string({ unit: 'grapheme' }).filter((text) => JSON.stringify(text) === `"${text}"`);
+    fc.assert(
+      fc.property(plain, (text) => {
+        expect(skimmed(template, chunk(text))).toEqual([Buffer.byteLength(chunk(text)), Buffer.byteLength(text)]);
+      }),
+    );
+  });
+});
+
+test('the bytes of a record are one character each', () => {
+  const [record] = recordsOf('event: e\ndata: é\n\n');
+  expect(record === undefined ? null : rawLatin1(record)).toBe('event: e\ndata: Ã©\n\n');
+});

@@ -1,0 +1,215 @@
+/**
+ * Owns turning one upstream's stream into the client's format, record by record: parse, filter, render. What is like the
+ * text before it is copied from string to string without being parsed, exactly as parsing it would have come out.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { SseRecord } from '../../framing/sse-record.ts';
+import type { GenerationEvent } from '../../generation/event.ts';
+import type { EventPipe } from '../../generation/filters/chain.ts';
+import { NO_FLAGS, type Usage } from '../../generation/usage.ts';
+import type { StreamParser, StreamRenderer } from '../codec.ts';
+import type { AnswerFacts, RecordVerdict, StreamObserver } from '../protocol.ts';
+import { RecordSkimmer, rawLatin1 } from './record-template.ts';
+
+/** What a translation is made of. */
+export interface TranslationParts {
+  readonly parser: StreamParser;
+  /** Null: events need no change on their way. */
+  readonly filter: EventPipe | null;
+  /** The filter looks at what texts say, so that each delta must go through it. */
+  readonly filtersText: boolean;
+  readonly renderer: StreamRenderer;
+  /** By which members upstream's format gives the text of a delta. */
+  readonly deltaMembers: readonly string[];
+  /** Told every event as it goes to the client; null: nobody asks. */
+  readonly onEvent: ((event: GenerationEvent) => void) | null;
+}
+
+type Failure = NonNullable<StreamObserver['failure']>;
+
+export class TranslatingObserver implements StreamObserver {
+  readonly rewrites = true;
+  replacement: Buffer | null = null;
+  failure: Failure | null = null;
+  /** Orders that the client's format does not have: nothing of them was sent. */
+  disorders = 0;
+  readonly #parts: TranslationParts;
+  readonly #frame: DeltaFrame;
+  #usage: Usage | null = null;
+  #usageFlags = NO_FLAGS;
+  #model: string | null = null;
+  #finished = false;
+  #outputBytes = 0;
+  #reasoningBytes = 0;
+  #outputBytesTold = 0;
+  readonly #reasoningParts = new Set<number>();
+
+  constructor(parts: TranslationParts) {
+    this.#parts = parts;
+    this.#frame = new DeltaFrame(parts.deltaMembers);
+  }
+
+  facts(): AnswerFacts {
+    return {
+      usage: this.#finished && this.#parts.parser.isUsageFinal ? this.#usage : null,
+      usageFlags: this.#usageFlags,
+      usageSoFar: this.#usage,
+      finish_reason: this.#parts.renderer.finish_reason,
+      model: this.#model,
+      outputBytes: this.#outputBytes,
+      reasoningBytes: this.#reasoningBytes,
+      outputBytesMax: this.#outputBytes,
+      outputBytesTold: this.#outputBytesTold,
+    };
+  }
+
+  skim(bytes: Uint8Array, start: number): number {
+    const found = this.#frame.skim(bytes, start);
+    if (found === null || !isUtf8(found.written)) return start;
+    this.replacement = found.written;
+    const { renderer, onEvent } = this.#parts;
+    const text = Buffer.from(found.held, 'latin1').toString();
+    this.#count(found.part, found.held.length);
+    renderer.skipped(found.part, text);
+    onEvent?.({ kind: 'text_delta', part: found.part, text });
+    return found.end;
+  }
+
+  observe(record: SseRecord): RecordVerdict {
+    const events = this.#parts.parser.push(record);
+    const written = this.#write(events);
+    if (this.failure !== null) return 'error';
+    this.replacement = written === '' ? null : Buffer.from(written);
+    if (events.at(-1)?.kind === 'end') return 'terminal';
+    const [event] = events;
+    const isDelta = events.length === 1 && event?.kind === 'text_delta' && !this.#parts.filtersText;
+    if (isDelta && written !== '') this.#frame.learn(record, event, written);
+    else this.#frame.forget();
+    return written === '' ? 'withhold' : 'replace';
+  }
+
+  endOfBytes(): Buffer | null {
+    const events = this.#parts.parser.finish();
+    if (events.at(-1)?.kind !== 'end') return null;
+    const written = this.#write(events);
+    return this.failure === null ? Buffer.from(written) : null;
+  }
+
+  /** The client's records of some events; where they are no answer, `failure` says why. */
+  #write(events: readonly GenerationEvent[]): string {
+    for (const event of events) this.#note(event);
+    const { filter } = this.#parts;
+    let written = '';
+    for (const event of filter === null ? events : filter(events)) {
+      written += this.#writeOne(event);
+      if (this.failure !== null) return '';
+    }
+    return written;
+  }
+
+  #writeOne(event: GenerationEvent): string {
+    if (event.kind === 'error') this.failure = event;
+    else if (event.kind === 'nonsense') this.failure = { type: 'nonsense', message: event.message, status: null };
+    if (this.failure !== null) return '';
+    const { renderer, onEvent } = this.#parts;
+    const written = renderer.push(event);
+    onEvent?.(event);
+    if (renderer.violation === null) return written;
+    this.disorders += 1;
+    this.failure = { type: 'nonsense', message: renderer.violation, status: null };
+    return '';
+  }
+
+  #count(part: number, bytes: number): void {
+    this.#outputBytes += bytes;
+    if (this.#reasoningParts.has(part)) this.#reasoningBytes += bytes;
+  }
+
+  /** What upstream says of its answer, whatever becomes of it for the client. */
+  #note(event: GenerationEvent): void {
+    switch (event.kind) {
+      case 'text_delta':
+      case 'arguments_delta':
+        this.#count(event.part, Buffer.byteLength(event.text));
+        return;
+      case 'part_start':
+        if (event.opening.kind === 'reasoning') this.#reasoningParts.add(event.part);
+        return;
+      case 'start':
+        this.#model = event.model;
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        this.#outputBytesTold = this.#outputBytes;
+        this.#usageFlags = event.flags ?? NO_FLAGS;
+        return;
+      case 'finish':
+        this.#finished = true;
+    }
+  }
+}
+
+/** Records that were recognised: where they end, what the client gets for them, and what they said (a character per byte). */
+interface FramedDeltas {
+  readonly end: number;
+  readonly written: Buffer;
+  readonly held: string;
+  readonly part: number;
+}
+
+/** Padding that some hosts put into every chunk, of another length each time. */
+const PADDING = /"obfuscation":"([^"\\]*)"/;
+
+/** Bytes below the space, which JSON takes only escaped: a parser must judge a text that has them. */
+const CONTROL = /[^ -\u00ff]/;
+
+/** Learns from one delta and recognises those that are like it. */
+class DeltaFrame {
+  readonly #members: readonly string[];
+  readonly #skimmer = new RecordSkimmer();
+  /** What stands around the text in the client's record, a character per byte; null: nothing was learnt. */
+  #around: readonly [before: string, after: string] | null = null;
+  #part = 0;
+
+  constructor(members: readonly string[]) {
+    this.#members = members;
+  }
+
+  /** Null where the bytes from `start` on are not like what was learnt. */
+  skim(bytes: Uint8Array, start: number): FramedDeltas | null {
+    const around = this.#around;
+    if (around === null) return null;
+    const [before, after] = around;
+    const texts: string[] = [];
+    const end = this.#skimmer.skim(bytes, start, (text) => {
+      if (text === '') return;
+      texts.push(text);
+    });
+    const held = texts.join('');
+    if (end === start || CONTROL.test(held)) return null;
+    const written = texts.length === 0 ? '' : before + texts.join(after + before) + after;
+    return { end, written: Buffer.from(written, 'latin1'), held, part: this.#part };
+  }
+
+  /** `written` is what the client got for the record, which said nothing but the delta. */
+  learn(record: SseRecord, delta: Extract<GenerationEvent, { kind: 'text_delta' }>, written: string): void {
+    this.forget();
+    const at = written.indexOf(`"${delta.text}"`);
+    if (at === -1 || at !== written.lastIndexOf(`"${delta.text}"`)) return;
+    const padding = PADDING.exec(rawLatin1(record))?.[1];
+    const others = padding === undefined ? [] : [['obfuscation', Buffer.from(padding, 'latin1').toString()] as const];
+    if (!this.#members.some((member) => this.#skimmer.learn(record, [[member, delta.text], ...others]))) return;
+    this.#around = [latin1(written.slice(0, at + 1)), latin1(written.slice(at + 1 + delta.text.length))];
+    this.#part = delta.part;
+  }
+
+  /** What follows is not like what was learnt. */
+  forget(): void {
+    this.#around = null;
+    this.#skimmer.forget();
+  }
+}
+
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,106 @@
+/** Owns reading what is asked of the answer beside its tools: its form, where it stops, whether it may search. */
+import type { OutputFormat, WebSearchWish } from '../../../generation/request.ts';
+import { type JsonNode, jsonText, stringValue } from '../../../wire/json-node.ts';
+import { refuse } from '../../request/check-member.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+import {
+  dropUnknown,
+  given,
+  isVoid,
+  type RequestReading,
+  readList,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalText,
+  readText,
+} from './read-member.ts';
+
+const FORMAT_MEMBERS = new Set(['type', 'json_schema']);
+const SCHEMA_MEMBERS = new Set(['name', 'description', 'schema', 'strict']);
+const SEARCH_MEMBERS = new Set(['search_context_size', 'user_location']);
+const FORMATS = 'one of text, json_object, json_schema';
+
+/** Null: plain text. A `json_schema` without a schema says no more than that the answer is JSON. */
+export function parseOutputFormat(root: JsonNode, reading: RequestReading): OutputFormat | null {
+  const node = given(root, 'response_format');
+  if (node === undefined) return null;
+  const format = readObject(node, 'response_format', 'an object with a type');
+  dropUnknown(format, FORMAT_MEMBERS, 'response_format', reading);
+  const type = readName(given(format, 'type'), 'response_format.type', FORMATS);
+  if (type === 'text') return null;
+  reading.named.output_format = 'response_format';
+  if (type === 'json_object') return { kind: 'json' };
+  if (type !== 'json_schema') throw refuse('response_format.type', given(format, 'type') ?? null, FORMATS);
+  return parseJsonSchema(format, reading);
+}
+
+function parseJsonSchema(format: JsonNode, reading: RequestReading): OutputFormat {
+  const path = 'response_format.json_schema';
+  const holder = readObject(given(format, 'json_schema'), path, 'an object with name and schema');
+  dropUnknown(holder, SCHEMA_MEMBERS, path, reading);
+  const schema = given(holder, 'schema');
+  if (schema === undefined) return { kind: 'json' };
+  return {
+    kind: 'json_schema',
+    name: readOptionalText(holder, 'name', `${path}.name`),
+    description: readOptionalText(holder, 'description', `${path}.description`),
+    schema: jsonText(readObject(schema, `${path}.schema`, 'a JSON Schema (an object)')),
+    // The format's own default (wire reference A.2), said aloud because other formats have another.
+    strict: readOptionalBoolean(holder, 'strict', `${path}.strict`) ?? false,
+  };
+}
+
+/** One text or several. */
+export function parseStop(root: JsonNode, reading: RequestReading): string[] {
+  const stop = given(root, 'stop');
+  if (stop === undefined) return [];
+  const single = stringValue(stop);
+  const texts =
+    single !== undefined
+      ? [single]
+      : readList(stop, 'stop', 'a string or an array of strings').map((text, index) => readText(text, `stop.${index}`));
+  if (texts.length > 0) reading.named.stop = 'stop';
+  return texts;
+}
+
+export function parseWebSearch(root: JsonNode, reading: RequestReading): WebSearchWish | null {
+  const node = given(root, 'web_search_options');
+  if (node === undefined) return null;
+  const path = 'web_search_options';
+  const wish = readObject(node, path, 'an object');
+  dropUnknown(wish, SEARCH_MEMBERS, path, reading);
+  reading.named.web_search = path;
+  const place = given(wish, 'user_location');
+  const location =
+    place === undefined ? undefined : given(readObject(place, `${path}.user_location`, 'an object'), 'approximate');
+  return {
+    context_size: readOptionalText(wish, 'search_context_size', `${path}.search_context_size`),
+    location:
+      location === undefined ? null : jsonText(readObject(location, `${path}.user_location.approximate`, 'an object')),
+  };
+}
+
+/** Checks `stream_options`, of which nothing goes upstream: usage is always asked for, and the gateway pads nothing. */
+export function checkStreamOptions(root: JsonNode, stream: boolean, reading: RequestReading): void {
+  const options = given(root, 'stream_options');
+  if (options === undefined) return;
+  readObject(options, 'stream_options', 'an object');
+  if (!stream)
+    throw refuseMember('stream_options', 'is only taken where stream is true; set stream to true or leave it out');
+  dropUnknown(options, new Set(['include_usage']), 'stream_options', reading);
+}
+
+/** Who the caller's own user is, by the newer member where both are set. */
+export function parseEndUser(root: JsonNode, reading: RequestReading): string | null {
+  const identifier = readOptionalText(root, 'safety_identifier', 'safety_identifier');
+  const user = readOptionalText(root, 'user', 'user');
+  const end_user = identifier || user || null;
+  if (end_user === null) return null;
+  reading.named.end_user = identifier ? 'safety_identifier' : 'user';
+  const userNode = given(root, 'user');
+  if (identifier && userNode !== undefined && !isVoid(userNode) && user !== identifier) {
+    reading.notes.drop('user', 'safety_identifier is set beside it and wins');
+  }
+  return end_user;
+}

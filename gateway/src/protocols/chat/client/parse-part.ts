@@ -1,0 +1,172 @@
+/** Owns reading the content parts that anyone can say: text, image, sound, file. What only an assistant says is beside it. */
+import {
+  type CacheMark,
+  type DocumentPart,
+  type MediaPart,
+  type Source,
+  type TextPart,
+  textPart,
+} from '../../../generation/part.ts';
+import { elements, type JsonNode, stringValue } from '../../../wire/json-node.ts';
+import { refuse } from '../../request/check-member.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+import {
+  dropUnknown,
+  given,
+  MARK_MEMBERS,
+  parseCacheMark,
+  type RequestReading,
+  readName,
+  readObject,
+  readOptionalText,
+  readText,
+} from './read-member.ts';
+
+interface DataUrl {
+  /** Lower case, without parameters. */
+  readonly media_type: string;
+  readonly base64: string;
+}
+
+/** Reads `data:<type>;base64,<bytes>` or an http(s) URL. Throws CallFailure for anything else. */
+function parseUrlSource(node: JsonNode | undefined, path: string): Source {
+  const expected = 'an https URL or a data URL such as data:image/png;base64,…';
+  const url = readText(node, path, expected);
+  if (hasScheme(url, 'data:')) return { kind: 'base64', ...parseDataUrl(url, path) };
+  if (hasScheme(url, 'https://') || hasScheme(url, 'http://')) return { kind: 'url', url };
+  throw refuse(path, node ?? null, expected);
+}
+
+/** A file's bytes. Text is decoded, so that it can be sent as text to hosts that take no files. */
+function parseFileSource(node: JsonNode, path: string): Source {
+  const source = parseUrlSource(node, path);
+  if (source.kind !== 'base64' || !source.media_type.startsWith('text/')) return source;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(source.base64, 'base64'));
+    return { kind: 'text', text };
+  } catch {
+    throw refuseMember(path, `found ${source.media_type} whose bytes are no UTF-8; expected text in UTF-8`);
+  }
+}
+
+/** The one type that clients often misname. Wire reference C.1. */
+function mendMediaType(media_type: string): string {
+  return media_type === 'image/jpg' ? 'image/jpeg' : media_type;
+}
+
+function parseDataUrl(url: string, path: string): DataUrl {
+  const comma = url.indexOf(',');
+  const [type = '', ...settings] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
+  const isBase64 = settings.at(-1)?.trim().toLowerCase() === 'base64';
+  if (comma < 0 || !isBase64 || !type.includes('/')) {
+    throw refuseMember(
+      path,
+      'found a data URL without a media type or not in base64; expected data:<type>;base64,<bytes>',
+    );
+  }
+  return { media_type: mendMediaType(type.trim().toLowerCase()), base64: url.slice(comma + 1) };
+}
+
+function hasScheme(url: string, scheme: string): boolean {
+  return url.slice(0, scheme.length).toLowerCase() === scheme;
+}
+
+export type GivenPart = TextPart | MediaPart | DocumentPart;
+export type GivenType = 'text' | 'image_url' | 'input_audio' | 'file';
+
+const IMAGE_MEMBERS = new Set(['url', 'detail']);
+const AUDIO_MEMBERS = new Set(['data', 'format']);
+const FILE_MEMBERS = new Set(['file_data', 'file_id', 'filename']);
+const PART_MEMBERS: Readonly<Record<GivenType, ReadonlySet<string>>> = {
+  text: partMembers('text'),
+  image_url: partMembers('image_url'),
+  input_audio: partMembers('input_audio'),
+  file: partMembers('file'),
+};
+
+/** A message's content: a string, or parts of the types that its role may say. */
+export function parseContent(
+  content: JsonNode,
+  path: string,
+  types: readonly GivenType[],
+  reading: RequestReading,
+): GivenPart[] {
+  const whole = stringValue(content);
+  if (whole !== undefined) return [textPart(whole)];
+  return parsePartList(content, path).map((part, index) => parsePart(part, `${path}.${index}`, types, reading));
+}
+
+/** The nodes of content that is no string. */
+export function parsePartList(content: JsonNode, path: string): readonly JsonNode[] {
+  if (content.kind !== 'array') throw refuse(path, content, 'a string or an array of parts');
+  return elements(content);
+}
+
+/** One part. A bare string is a text, as some hosts take it. */
+export function parsePart(
+  part: JsonNode,
+  path: string,
+  types: readonly GivenType[],
+  reading: RequestReading,
+): GivenPart {
+  const bare = stringValue(part);
+  if (bare !== undefined) return textPart(bare);
+  const typeNode = given(readObject(part, path, 'a content part (an object)'), 'type');
+  const type = types.find((known) => typeNode !== undefined && stringValue(typeNode) === known);
+  if (type === undefined)
+    throw refuse(`${path}.type`, typeNode ?? null, `one of ${types.join(', ')} in a message of this role`);
+  dropUnknown(part, PART_MEMBERS[type], 'messages[].content[]', reading);
+  const cache_mark = parseCacheMark(part, path, reading);
+  switch (type) {
+    case 'text':
+      return { ...textPart(readText(given(part, 'text'), `${path}.text`)), cache_mark };
+    case 'image_url':
+      return parseImage(part, path, cache_mark, reading);
+    case 'input_audio':
+      return parseAudio(part, path, cache_mark, reading);
+    case 'file':
+      return parseFile(part, path, cache_mark, reading);
+  }
+}
+
+/** `image_url` is an object; a bare URL is taken too, as Mistral's client sends it. */
+function parseImage(part: JsonNode, path: string, cache_mark: CacheMark | null, reading: RequestReading): MediaPart {
+  const image = given(part, 'image_url');
+  const at = `${path}.image_url`;
+  if (image?.kind === 'string') return { kind: 'image', source: parseUrlSource(image, at), detail: null, cache_mark };
+  const holder = readObject(image, at, 'an object with a url');
+  dropUnknown(holder, IMAGE_MEMBERS, 'messages[].content[].image_url', reading);
+  const source = parseUrlSource(given(holder, 'url'), `${at}.url`);
+  return { kind: 'image', source, detail: readOptionalText(holder, 'detail', `${at}.detail`), cache_mark };
+}
+
+function parseAudio(part: JsonNode, path: string, cache_mark: CacheMark | null, reading: RequestReading): MediaPart {
+  const at = `${path}.input_audio`;
+  const audio = readObject(given(part, 'input_audio'), at, 'an object with data and format');
+  dropUnknown(audio, AUDIO_MEMBERS, 'messages[].content[].input_audio', reading);
+  const base64 = readText(given(audio, 'data'), `${at}.data`, 'the sound in base64');
+  const format = readName(
+    given(audio, 'format'),
+    `${at}.format`,
+    'the sound’s format, such as wav or mp3',
+  ).toLowerCase();
+  const media_type = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`;
+  return { kind: 'audio', source: { kind: 'base64', media_type, base64 }, detail: null, cache_mark };
+}
+
+function parseFile(part: JsonNode, path: string, cache_mark: CacheMark | null, reading: RequestReading): DocumentPart {
+  const at = `${path}.file`;
+  const file = readObject(given(part, 'file'), at, 'an object with file_data and filename');
+  dropUnknown(file, FILE_MEMBERS, 'messages[].content[].file', reading);
+  const bytes = given(file, 'file_data');
+  const id = readOptionalText(file, 'file_id', `${at}.file_id`);
+  const title = readOptionalText(file, 'filename', `${at}.filename`);
+  const shape = { kind: 'document', title, context: null, cites: false, cache_mark } as const;
+  if (bytes !== undefined) return { ...shape, source: parseFileSource(bytes, `${at}.file_data`) };
+  if (id !== null) return { ...shape, source: { kind: 'file', id } };
+  throw refuseMember(at, 'found neither file_data nor file_id; expected file_data: the file as a data URL');
+}
+
+function partMembers(own: GivenType): ReadonlySet<string> {
+  return new Set(['type', own, ...MARK_MEMBERS]);
+}

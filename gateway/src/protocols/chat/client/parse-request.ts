@@ -1,0 +1,263 @@
+/** Owns reading a checked chat-completions body into the canonical request. What becomes of each member stands in parse-request.ts. */
+import type { GenerationRequest, ToolChoice } from '../../../generation/request.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  type JsonOutline,
+  member,
+  memberName,
+  numberValue,
+  stringValue,
+} from '../../../wire/json-node.ts';
+import { checkBoolean, refuse } from '../../request/check-member.ts';
+import type { MemberRow } from '../../request/fates.ts';
+import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import {
+  checkStreamOptions,
+  parseEndUser,
+  parseOutputFormat,
+  parseStop,
+  parseWebSearch,
+} from './parse-generation-options.ts';
+import { parseReasoningOptions } from './parse-reasoning-options.ts';
+import { parseTools } from './parse-tools.ts';
+import { parseTurns } from './parse-turns.ts';
+import {
+  given,
+  isVoid,
+  parseCacheMark,
+  type RequestReading,
+  readIntegerFeature,
+  readList,
+  readName,
+  readNumberFeature,
+  readObject,
+  readOptionalBoolean,
+  readOptionalText,
+  readTextFeature,
+} from './read-member.ts';
+
+/**
+ * One row for each member of today's body (wire reference A.2), then the extensions that are read. Any other member is dropped
+ * and named. `null` counts as absent everywhere.
+ */
+export const REQUEST_MEMBERS: readonly MemberRow[] = [
+  { member: 'model', becomes: 'model', fate: null, note: 'as the operator routes it' },
+  {
+    member: 'messages',
+    becomes: 'turns',
+    fate: null,
+    note: 'audio of an earlier answer is refused; to Claude the beginning of an answer goes without white space at its end, which is named',
+  },
+  { member: 'audio', becomes: null, fate: 'refused', note: 'the answer cannot be sound' },
+  { member: 'frequency_penalty', becomes: 'frequency_penalty', fate: null, note: '' },
+  { member: 'presence_penalty', becomes: 'presence_penalty', fate: null, note: '' },
+  { member: 'function_call', becomes: 'tool_choice', fate: null, note: 'read as tool_choice' },
+  { member: 'functions', becomes: 'tools', fate: null, note: 'read as tools of type function' },
+  { member: 'logit_bias', becomes: null, fate: 'refused', note: 'the model behind this name cannot weigh tokens' },
+  { member: 'logprobs', becomes: null, fate: 'refused', note: 'the model behind this name tells no probabilities' },
+  { member: 'top_logprobs', becomes: null, fate: 'refused', note: 'the model behind this name tells no probabilities' },
+  { member: 'max_completion_tokens', becomes: 'output_limit', fate: null, note: '' },
+  { member: 'max_tokens', becomes: 'output_limit', fate: null, note: 'max_completion_tokens wins where both are set' },
+  { member: 'metadata', becomes: null, fate: 'dropped', note: 'it is kept nowhere upstream' },
+  { member: 'modalities', becomes: null, fate: 'refused', note: 'only text can be answered' },
+  { member: 'moderation', becomes: null, fate: 'dropped', note: 'no moderation is run; refused in mode block' },
+  { member: 'n', becomes: null, fate: 'refused', note: 'only one answer can be asked for at a time' },
+  { member: 'parallel_tool_calls', becomes: 'parallel_tool_calls', fate: null, note: '' },
+  { member: 'prediction', becomes: null, fate: 'dropped', note: 'it only speeds the answer up' },
+  { member: 'prompt_cache_key', becomes: null, fate: 'dropped', note: 'it only advises the cache' },
+  { member: 'prompt_cache_options', becomes: null, fate: 'dropped', note: 'it only advises the cache' },
+  { member: 'prompt_cache_retention', becomes: null, fate: 'dropped', note: 'it only advises the cache' },
+  { member: 'reasoning_effort', becomes: 'reasoning', fate: null, note: '' },
+  { member: 'response_format', becomes: 'output_format', fate: null, note: '' },
+  { member: 'safety_identifier', becomes: 'end_user', fate: null, note: 'wins over user' },
+  { member: 'seed', becomes: 'seed', fate: null, note: '' },
+  { member: 'service_tier', becomes: 'service_tier', fate: null, note: '' },
+  { member: 'stop', becomes: 'stop', fate: null, note: '' },
+  { member: 'store', becomes: null, fate: 'dropped', note: 'it is kept nowhere upstream' },
+  { member: 'stream', becomes: 'stream', fate: null, note: '' },
+  { member: 'stream_options', becomes: 'stream', fate: null, note: 'include_usage is done by the gateway' },
+  { member: 'temperature', becomes: 'temperature', fate: null, note: '' },
+  { member: 'top_p', becomes: 'top_p', fate: null, note: '' },
+  { member: 'tool_choice', becomes: 'tool_choice', fate: null, note: '' },
+  { member: 'tools', becomes: 'tools', fate: null, note: '' },
+  { member: 'user', becomes: 'end_user', fate: null, note: 'safety_identifier wins where both are set' },
+  { member: 'verbosity', becomes: 'verbosity', fate: null, note: '' },
+  { member: 'web_search_options', becomes: 'web_search', fate: null, note: '' },
+  {
+    member: 'reasoning',
+    becomes: 'reasoning',
+    fate: null,
+    note: 'an extension (effort, max_tokens, enabled, exclude); reasoning_effort wins where they contradict each other',
+  },
+  {
+    member: 'thinking',
+    becomes: 'reasoning',
+    fate: null,
+    note: 'an extension (type, budget_tokens, display); reasoning_effort and reasoning win where they contradict it',
+  },
+  { member: 'top_k', becomes: 'top_k', fate: null, note: 'an extension of many hosts' },
+  {
+    member: 'cache_control',
+    becomes: 'cache_marks',
+    fate: null,
+    note: 'an extension; also on parts, messages and tools',
+  },
+];
+
+const PENALTY = [-2, 2] as const;
+
+/** The outline must reach `TRANSLATION_OUTLINE_DEPTH`. Throws CallFailure `invalid_request` that names the member at fault. */
+export function parseRequest(outline: JsonOutline, notes: TranslationNotes): GenerationRequest {
+  const root = readObject(outline.root, 'body', 'a JSON object');
+  const reading: RequestReading = { notes, named: {} };
+  judgeMembers(root, reading);
+  const streamNode = member(root, 'stream');
+  const stream = streamNode !== undefined && checkBoolean(streamNode, 'stream');
+  checkStreamOptions(root, stream, reading);
+  return {
+    model: readName(given(root, 'model'), 'model', 'the name of a model'),
+    stream,
+    turns: parseTurns(root, reading),
+    tools: parseTools(root, reading),
+    tool_choice: parseToolChoice(root, reading),
+    parallel_tool_calls: parseParallel(root, reading),
+    outputTokensMax: parseOutputLimit(root, reading),
+    stop: parseStop(root, reading),
+    temperature: readNumberFeature(root, 'temperature', [0, 2], reading),
+    top_p: readNumberFeature(root, 'top_p', [0, 1], reading),
+    top_k: readIntegerFeature(root, 'top_k', 'top_k', -1, reading),
+    frequency_penalty: readNumberFeature(root, 'frequency_penalty', PENALTY, reading),
+    presence_penalty: readNumberFeature(root, 'presence_penalty', PENALTY, reading),
+    seed: readIntegerFeature(root, 'seed', 'seed', Number.MIN_SAFE_INTEGER, reading),
+    reasoning: parseReasoningOptions(root, reading),
+    output_format: parseOutputFormat(root, reading),
+    verbosity: readTextFeature(root, 'verbosity', 'verbosity', reading),
+    end_user: parseEndUser(root, reading),
+    service_tier: readTextFeature(root, 'service_tier', 'service_tier', reading),
+    cache_mark: parseCacheMark(root, '', reading),
+    web_search: parseWebSearch(root, reading),
+    named: reading.named,
+  };
+}
+
+function parseParallel(root: JsonNode, reading: RequestReading): boolean | null {
+  const parallel = readOptionalBoolean(root, 'parallel_tool_calls', 'parallel_tool_calls');
+  if (parallel !== null) reading.named.parallel_tool_calls = 'parallel_tool_calls';
+  return parallel;
+}
+
+/** The newer member wins (wire reference C.8, 42); the older is named where it asked for something else. */
+function parseOutputLimit(root: JsonNode, reading: RequestReading): number | null {
+  const older = readIntegerFeature(root, 'max_tokens', 'output_limit', 1, reading);
+  const newer = readIntegerFeature(root, 'max_completion_tokens', 'output_limit', 1, reading);
+  if (newer !== null && older !== null && newer !== older) {
+    reading.notes.drop('max_tokens', 'max_completion_tokens is set beside it and wins');
+  }
+  return newer ?? older;
+}
+
+const ROWS: ReadonlyMap<string, MemberRow> = new Map(REQUEST_MEMBERS.map((row) => [row.member, row]));
+
+/** Values that ask for what is done anyway. */
+const HARMLESS: ReadonlyMap<string, (node: JsonNode) => boolean> = new Map([
+  ['n', (node) => numberValue(node) === 1],
+  ['top_logprobs', (node) => numberValue(node) === 0],
+  [
+    'modalities',
+    (node) => node.kind === 'array' && elements(node).every((modality) => stringValue(modality) === 'text'),
+  ],
+]);
+
+/** Goes over the whole top level. Throws CallFailure for a member that is refused. */
+function judgeMembers(root: JsonNode, reading: RequestReading): void {
+  for (const node of children(root)) {
+    const name = memberName(node);
+    const row = ROWS.get(name);
+    if (row === undefined) {
+      if (node.kind !== 'null')
+        reading.notes.drop(name, 'is no member that can be carried to the model behind this name');
+    } else if (row.becomes === null && !asksForNothing(name, node)) {
+      judge(row, node, reading);
+    }
+  }
+}
+
+function asksForNothing(name: string, node: JsonNode): boolean {
+  return isVoid(node) || (HARMLESS.get(name)?.(node) ?? false);
+}
+
+function judge(row: MemberRow, node: JsonNode, { notes }: RequestReading): void {
+  if (row.fate === 'refused') throw refuseMember(row.member, `${row.note}; leave it out`);
+  if (row.member === 'moderation' && blocks(node)) {
+    throw refuseMember(
+      'moderation',
+      'a policy of mode block cannot be kept here, as no moderation is run; use mode score',
+    );
+  }
+  notes.drop(row.member, row.note);
+}
+
+function blocks(moderation: JsonNode): boolean {
+  const policy = member(moderation, 'policy');
+  if (policy === undefined) return false;
+  return children(policy).some((side) => {
+    const mode = member(side, 'mode');
+    return mode !== undefined && stringValue(mode) === 'block';
+  });
+}
+
+const WORDS = 'none, auto, required, or an object that names a tool';
+
+/** Null: not said. Throws CallFailure for a form that is not known. */
+function parseToolChoice(root: JsonNode, reading: RequestReading): ToolChoice | null {
+  for (const name of ['tool_choice', 'function_call'] as const) {
+    const choice = given(root, name);
+    if (choice === undefined) continue;
+    reading.named.tool_choice = name;
+    if (choice.kind === 'string') return parseWord(choice, name);
+    if (name === 'tool_choice') return parseForm(readObject(choice, name, WORDS));
+    return { kind: 'tool', name: toolName(readObject(choice, name, WORDS), name) };
+  }
+  return null;
+}
+
+/** `any` is what Mistral's client calls `required`. */
+function parseWord(choice: JsonNode, path: string): ToolChoice {
+  const word = stringValue(choice);
+  if (word === 'none' || word === 'auto' || word === 'required') return { kind: word };
+  if (word === 'any') return { kind: 'required' };
+  throw refuse(path, choice, WORDS);
+}
+
+function parseForm(choice: JsonNode): ToolChoice {
+  const type = readOptionalText(choice, 'type', 'tool_choice.type');
+  if (type === 'allowed_tools') return parseAllowed(choice);
+  return { kind: 'tool', name: parseNamed(choice, 'tool_choice') };
+}
+
+function parseAllowed(choice: JsonNode): ToolChoice {
+  const path = 'tool_choice.allowed_tools';
+  const allowed = readObject(given(choice, 'allowed_tools'), path, 'an object with mode and tools');
+  const modeNode = given(allowed, 'mode');
+  const mode = readName(modeNode, `${path}.mode`, 'auto or required');
+  if (mode !== 'auto' && mode !== 'required') throw refuse(`${path}.mode`, modeNode ?? null, 'auto or required');
+  const tools = given(allowed, 'tools');
+  if (tools === undefined) throw refuse(`${path}.tools`, null, 'an array of tools');
+  const list = readList(tools, `${path}.tools`, 'an array of tools');
+  return { kind: 'allowed', mode, names: list.map((tool, index) => parseNamed(tool, `${path}.tools.${index}`)) };
+}
+
+/** `{type: 'function', function: {name}}` or the same with `custom`. */
+function parseNamed(tool: JsonNode, path: string): string {
+  const type = readOptionalText(readObject(tool, path, WORDS), 'type', `${path}.type`) ?? 'function';
+  if (type !== 'function' && type !== 'custom') {
+    throw refuse(`${path}.type`, given(tool, 'type') ?? null, 'function, custom or allowed_tools');
+  }
+  return toolName(readObject(given(tool, type), `${path}.${type}`, 'an object with a name'), `${path}.${type}`);
+}
+
+function toolName(holder: JsonNode, path: string): string {
+  return readName(given(holder, 'name'), `${path}.name`, 'the name of a tool');
+}

@@ -1,0 +1,68 @@
+/** Owns writing a whole answer as a chat completion in one piece. Wire reference A.6, C.3 and C.7. */
+import type { Generation } from '../../../generation/generation.ts';
+import type { Part, ToolCallPart } from '../../../generation/part.ts';
+import { type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import type { AnswerContext } from '../../codec.ts';
+import { renderAnnotations } from '../shared/annotations.ts';
+import { finishWord } from '../shared/finish-words.ts';
+import { renderUsage } from '../shared/usage.ts';
+
+/**
+ * JSON of the answer and the word that says why it ended. What only another format knows is left out; `usage` is left out
+ * where upstream told none. Throws where the answer never finished: a cut answer is no answer.
+ */
+export function renderAnswer(
+  generation: Generation,
+  context: AnswerContext,
+): { readonly json: string; readonly finish_reason: string } {
+  if (generation.finish_reason === null) throw new Error('an answer that never finished was to be rendered');
+  const finish_reason = finishWord(generation.finish_reason);
+  const json = writeJson({
+    id: `chatcmpl-${context.id}`,
+    object: 'chat.completion',
+    created: context.createdSeconds,
+    model: generation.model ?? context.model,
+    choices: [{ index: 0, message: renderMessage(generation), logprobs: null, finish_reason }],
+    usage: generation.usage === null ? undefined : renderUsage(generation.usage),
+  });
+  return { json, finish_reason };
+}
+
+function renderMessage({ parts, finish_reason, explanation }: Generation): WritableJson {
+  const content = textOf(parts, 'text');
+  const reasoning = textOf(parts, 'reasoning');
+  const refusal = textOf(parts, 'refusal') || (finish_reason === 'refusal' ? (explanation ?? '') : '');
+  const calls = parts.filter((part) => part.kind === 'tool_call');
+  const annotations = annotationsOf(parts);
+  // A model that said nothing at all said an empty text; one that only thought, called or refused said none (vectors 19, 20, 59).
+  const saidNone = content === '' && (refusal !== '' || parts.some(({ kind }) => kind !== 'text'));
+  return {
+    role: 'assistant',
+    content: saidNone ? null : content,
+    refusal: refusal === '' ? null : refusal,
+    reasoning_content: reasoning === '' ? undefined : reasoning,
+    tool_calls: calls.length === 0 ? undefined : calls.map(renderCall),
+    annotations: annotations.length === 0 ? undefined : annotations,
+  };
+}
+
+function textOf(parts: readonly Part[], kind: 'text' | 'reasoning' | 'refusal'): string {
+  let text = '';
+  for (const part of parts) if (part.kind === kind) text += part.text;
+  return text;
+}
+
+function renderCall({ id, name, tool, arguments: text }: ToolCallPart): WritableJson {
+  if (tool === 'custom') return { id, type: tool, custom: { name, input: text } };
+  return { id, type: tool, function: { name, arguments: text === '' ? '{}' : text } };
+}
+
+function annotationsOf(parts: readonly Part[]): WritableJson[] {
+  let start = 0;
+  return parts.flatMap((part) => {
+    if (part.kind !== 'text') return [];
+    const annotations = renderAnnotations(part.citations, start, part.text.length);
+    start += part.text.length;
+    return annotations;
+  });
+}

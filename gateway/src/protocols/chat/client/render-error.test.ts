@@ -1,0 +1,81 @@
+/** Tests of render-error.ts: every kind of failure has the body of contract 5, and an in-band error is no clean end. */
+import { describe, expect, test } from 'bun:test';
+import { CallFailure, invalidRequest, type TokenCounts } from '../../../errors/call-failure.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../../errors/failure-kinds.ts';
+import { KEEP_ALIVE, renderError, renderStreamError } from './render-error.ts';
+
+describe('renderError', () => {
+  test('names the member at fault', () => {
+    expect(JSON.parse(renderError(invalidRequest('stop: wrong', 'stop'), 'req_1'))).toEqual({
+      error: { message: 'stop: wrong', type: 'invalid_request_error', param: 'stop', code: 'invalid_request_error' },
+    });
+  });
+
+  test.each(Object.keys(FAILURE_KINDS) as FailureKind[])(
+    '%s: all four members, the request id at a 5xx only',
+    (kind) => {
+      const failure = new CallFailure(kind, 'words');
+      const { error } = JSON.parse(renderError(failure, 'req_1'));
+      const { status, type, code } = FAILURE_KINDS[kind].chat;
+      expect(error).toEqual({ message: status >= 500 ? 'words (request id req_1)' : 'words', type, param: null, code });
+    },
+  );
+});
+
+describe('a prompt that is too long', () => {
+  const failure = (tokens: TokenCounts) => new CallFailure('context_overflow', 'log', { tokens, param: 'messages' });
+  const message = (tokens: TokenCounts): string => JSON.parse(renderError(failure(tokens), 'req_1')).error.message;
+
+  test('has the code and the words that clients look for', () => {
+    expect(JSON.parse(renderError(failure({ prompt: 9001, output: null, max: 8192 }), 'req_1'))).toEqual({
+      error: {
+        message:
+          "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. " +
+          'Please reduce the length of the messages.',
+        type: 'invalid_request_error',
+        param: 'messages',
+        code: 'context_length_exceeded',
+      },
+    });
+  });
+
+  test('with the answer that was asked for names both', () => {
+    expect(message({ prompt: 3000, output: 2000, max: 4096 })).toBe(
+      "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (3000 in the messages, " +
+        '2000 in the completion). Please reduce the length of the messages or completion.',
+    );
+  });
+
+  test.each([
+    [{ prompt: 9001, output: 10, max: 8192 }, /is 8192 tokens\. However, your messages resulted in 9001 tokens\./],
+    [{ prompt: null, output: null, max: 8192 }, /is 8192 tokens\. Please reduce/],
+    [{ prompt: 9001, output: null, max: null }, /is exceeded: your messages resulted in 9001 tokens\./],
+    [{ prompt: null, output: null, max: null }, /is exceeded\. Please reduce/],
+  ])('with the numbers %p still has them', (tokens, words) => {
+    expect(message(tokens)).toMatch(words);
+    expect(message(tokens)).toContain('maximum context length');
+    expect(message(tokens)).not.toContain('null');
+  });
+});
+
+test('a kept 404 has the code of a model that upstream does not know', () => {
+  const failure = new CallFailure('upstream_rejected', 'words', { status: 404 });
+  expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { code: 'model_not_found' } });
+  const other = new CallFailure('upstream_rejected', 'words', { status: 422 });
+  expect(JSON.parse(renderError(other, 'req_1'))).toMatchObject({ error: { code: 'invalid_request_error' } });
+});
+
+test('bug: Portkey, an error told as a finish_reason and [DONE]: here it is an error and nothing else', () => {
+  const record = renderStreamError(new CallFailure('upstream_overloaded', 'words'), 'req_1').toString();
+  expect(record).not.toMatch(/finish_reason|\[DONE\]/);
+});
+
+test('an in-band error is one record with the same body and no [DONE]', () => {
+  const failure = new CallFailure('upstream_failed', 'line\nbreak');
+  expect(renderStreamError(failure, 'req_1').toString()).toBe(`data: ${renderError(failure, 'req_1')}\n\n`);
+  expect(renderStreamError(failure, 'req_1').toString().split('\n')).toHaveLength(3);
+});
+
+test('the keep-alive is a comment', () => {
+  expect(KEEP_ALIVE.toString()).toMatch(/^:[^\n]*\n\n$/);
+});

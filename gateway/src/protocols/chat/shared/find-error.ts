@@ -1,0 +1,20 @@
+/** Owns finding the error that a chunk or an answer of status 200 is or holds. What becomes of it is the caller's. */
+import type { GenerationEvent } from '../../../generation/event.ts';
+import type { JsonObject } from '../../json.ts';
+import { messageOf, statusOf, typeOf } from '../stream/read-answer.ts';
+
+type ErrorEvent = Extract<GenerationEvent, { kind: 'error' }>;
+
+/**
+ * The error in a chunk: its truthy member `error`, as the official clients look for it, or the whole chunk where the record's
+ * name (`event: error`) or its own member `object` says so. Null: there is none.
+ */
+export function findError(chunk: JsonObject, recordName: string): ErrorEvent | null {
+  const error = chunk.error;
+  if (error !== undefined && error !== null && error !== false && error !== '') return errorEvent(error);
+  return recordName === 'error' || chunk.object === 'error' ? errorEvent(chunk) : null;
+}
+
+function errorEvent(error: unknown): ErrorEvent {
+  return { kind: 'error', type: typeOf(error), message: messageOf(error), status: statusOf(error) };
+}

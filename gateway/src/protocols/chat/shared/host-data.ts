@@ -1,0 +1,84 @@
+/**
+ * Gathers the data that hosts give beside an answer and want back, unchanged, with its tool calls: Gemini's signatures in
+ * `extra_content`, and `reasoning_details` of OpenRouter. Writes it again into the message of the next request. Understands none.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures and https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-22.
+ */
+import type { Native } from '../../../generation/part.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+
+/** What stands on the call itself, and on the message around its calls. */
+export interface HostData {
+  readonly call: JsonObject | null;
+  readonly message: JsonObject | null;
+}
+
+/** More is not kept: real details are a few thousand characters. */
+const CHARS_MAX = 1024 * 1024;
+/** Kinds that a stream gives in pieces, and the member that is told on. */
+const TOLD_ON: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' };
+
+export function packHostData({ call, message }: HostData): Native {
+  return { origin: 'chat', json: JSON.stringify({ call: call ?? undefined, message: message ?? undefined }) };
+}
+
+/** Null: nothing, or another format's. */
+export function unpackHostData(native: Native | undefined): HostData | null {
+  const packed = native?.origin === 'chat' ? parseObject(native.json) : null;
+  return packed && { call: asObject(packed.call), message: asObject(packed.message) };
+}
+
+/** Google's word for a call whose signature is lost; the host then checks none. */
+export const UNSIGNED_CALL: Native = packHostData({
+  call: { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } },
+  message: null,
+});
+
+/** Gathers what stands on the message, in one piece or in the deltas of a stream. */
+export class MessageData {
+  #extra: JsonObject | null = null;
+  readonly #details: Array<Record<string, unknown>> = [];
+  #chars = 0;
+
+  read({ extra_content, reasoning_details }: JsonObject): void {
+    const extra = asObject(extra_content);
+    if (extra !== null && this.#counts(extra)) this.#extra = extra;
+    for (const one of asArray(reasoning_details)) {
+      const detail = asObject(one);
+      if (detail !== null && this.#counts(detail)) this.#take(detail);
+    }
+  }
+
+  /** Null: there is nothing, or too much. */
+  get members(): JsonObject | null {
+    const isEmpty = this.#extra === null && this.#details.length === 0;
+    if (isEmpty || this.#chars > CHARS_MAX) return null;
+    return {
+      ...(this.#extra === null ? {} : { extra_content: this.#extra }),
+      ...(this.#details.length === 0 ? {} : { reasoning_details: this.#details }),
+    };
+  }
+
+  #counts(value: JsonObject): boolean {
+    this.#chars += JSON.stringify(value).length;
+    return this.#chars <= CHARS_MAX;
+  }
+
+  #take(detail: JsonObject): void {
+    const last = this.#details.at(-1);
+    const told = TOLD_ON[asText(detail.type) ?? ''];
+    if (last === undefined || told === undefined || !isMore(detail, last)) {
+      this.#details.push({ ...detail });
+      return;
+    }
+    for (const [name, value] of Object.entries(detail)) {
+      if (name === told) last[name] = `${asText(last[name]) ?? ''}${asText(value) ?? ''}`;
+      else if (value !== null && value !== '') last[name] = value;
+    }
+  }
+}
+
+/** Whether a piece goes on with the detail before it. */
+function isMore(piece: JsonObject, last: JsonObject): boolean {
+  const hasOtherId = asText(piece.id) !== null && asText(last.id) !== null && piece.id !== last.id;
+  return piece.type === last.type && piece.index === last.index && !hasOtherId;
+}

@@ -1,0 +1,154 @@
+/** Owns the reading of a chat-completions `usage` object into our counters, and what is odd about it. Source: wire reference A.8, C.7 and its table of hosts. */
+import { readTierWords, specialTier, type TierWords } from '../../../generation/tier-words.ts';
+import { apartOf, NO_FLAGS, type ToldUsage, type Usage, type UsageApart } from '../../../generation/usage.ts';
+import { readRequests, readServerToolUse, type ToolRequests } from '../../answer/server-tools.ts';
+import { asCount, asObject, asText, countOrZero, type JsonObject } from '../../json.ts';
+
+/** Where hosts without `prompt_tokens_details` say it: DeepSeek, Moonshot, Mistral (recorded traffic, November 2026). */
+const CACHE_READ_ELSEWHERE = ['prompt_cache_hit_tokens', 'cached_tokens', 'num_cached_tokens'];
+
+/**
+ * Null where a main counter is missing, negative or not an integer: then it does not hold. Details that do not hold
+ * count as absent. `prompt_tokens` includes cache reads and writes; they are taken out of `input`.
+ */
+export function readUsage(value: unknown): ToldUsage | null {
+  const usage = asObject(value);
+  if (usage === null) return null;
+  const prompt = asCount(usage.prompt_tokens);
+  const completion = asCount(usage.completion_tokens);
+  if (typeof prompt !== 'number' || typeof completion !== 'number') return null;
+  const details = asObject(usage.prompt_tokens_details);
+  const read =
+    countOrZero(details?.cached_tokens) ||
+    CACHE_READ_ELSEWHERE.reduce((found, name) => found || countOrZero(usage[name]), 0);
+  const written = countOrZero(details?.cache_write_tokens);
+  const cache_read = Math.min(read, prompt);
+  const cache_write_5m = Math.min(written, prompt - cache_read);
+  const reasoning = countOrZero(asObject(usage.completion_tokens_details)?.reasoning_tokens);
+  const audio = countOrZero(details?.audio_tokens);
+  const total = asCount(usage.total_tokens);
+  const beside = typeof total === 'number' ? total - prompt - completion : null;
+  // Some hosts leave reasoning out of `completion_tokens` and show it only in the total (seen at xAI, 2025-2026).
+  const isApart = beside === reasoning || beside === reasoning + audio;
+  const apart = beside !== 0 && reasoning > 0 && (isApart || reasoning > completion);
+  // Mistral leaves the tokens of sound out of `prompt_tokens` (recorded traffic, 2026).
+  const heard = audio > 0 && beside === audio + (apart ? reasoning : 0) ? audio : 0;
+  let flags = NO_FLAGS;
+  if (beside !== null && beside !== 0 && !isApart && heard === 0) flags = [...flags, 'sum'];
+  if (read + written > prompt) flags = [...flags, 'cached'];
+  if (reasoning > completion && (beside === 0 || !isApart)) flags = [...flags, 'reasoning'];
+  const counters: Inside = {
+    input: prompt - cache_read - cache_write_5m + heard,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h: 0,
+    output: apart ? completion + reasoning : completion,
+    // A host whose total says that reasoning is inside may still count more of it than of all output (seen at OpenRouter).
+    reasoning: apart ? reasoning : Math.min(reasoning, completion),
+  };
+  const parts = readUsageApart(usage, counters);
+  return { usage: parts === undefined ? counters : { ...counters, apart: parts }, flags };
+}
+
+/** What an answer or a chunk tells of its usage; Groq puts it into a member of its own. */
+export function readToldUsage(body: JsonObject): ToldUsage | null {
+  const told = readUsage(body.usage) ?? readUsage(asObject(body.x_groq)?.usage);
+  return told === null ? null : withTier(told, readTier(body));
+}
+
+/** The words for the tier of an answer or a chunk, standard ones too; some hosts put them into `usage`. */
+export function readTier(body: JsonObject): TierWords | undefined {
+  return readTierWords(body) ?? readTierWords(asObject(body.usage) ?? {});
+}
+
+/** The usage of an answer in that tier. */
+export function withTier({ usage, flags }: ToldUsage, stated: TierWords | undefined): ToldUsage {
+  const tier = specialTier(stated);
+  return { usage: tier === undefined ? usage : { ...usage, apart: { ...usage.apart, tier } }, flags };
+}
+
+/** The counters of which sound and images are parts. */
+type Inside = Omit<Usage, 'apart'>;
+
+/** Perplexity's classes of a request by how much it reads (recorded traffic, 2025): its fee is per request and class. */
+const SEARCH_CLASSES: ReadonlySet<string> = new Set(['low', 'medium', 'high']);
+
+/**
+ * Undefined where there is nothing of it. Parts never exceed their whole: what a host claims beyond it is not counted. A
+ * host that does not say which tokens came from its cache is taken to have cached text first.
+ */
+function readUsageApart(usage: JsonObject, inside: Inside): UsageApart | undefined {
+  const prompt = asObject(usage.prompt_tokens_details);
+  const completion = asObject(usage.completion_tokens_details);
+  const heard = countOrZero(prompt?.audio_tokens);
+  const cached = countOrZero(asObject(prompt?.cached_tokens_details)?.audio_tokens);
+  const audio_input = Math.min(Math.max(0, heard - cached), inside.input);
+  const spoken = Math.min(countOrZero(completion?.audio_tokens), inside.output - inside.reasoning);
+  return apartOf(
+    {
+      audio_input,
+      audio_cache_read: Math.min(heard - audio_input, inside.cache_read),
+      audio_output: spoken,
+      image_input: Math.min(countOrZero(prompt?.image_tokens), inside.input - audio_input),
+      image_output: Math.min(countOrZero(completion?.image_tokens), inside.output - inside.reasoning - spoken),
+    },
+    readTools(usage),
+  );
+}
+
+/**
+ * OpenRouter reports in the words of messages. Perplexity counts searches where it charges for each, else names the class
+ * of the request. xAI counts the sources that its search used.
+ */
+function readTools(usage: JsonObject): readonly ToolRequests[] {
+  const tools = [...readServerToolUse(usage.server_tool_use)];
+  const searches = readRequests(usage.num_search_queries);
+  const searchClass = asText(usage.search_context_size);
+  if (searches !== null) tools.push(['web_search', searches]);
+  else if (searchClass !== null && SEARCH_CLASSES.has(searchClass)) tools.push([`search_${searchClass}`, 1]);
+  const sources = readRequests(usage.num_sources_used);
+  if (sources !== null) tools.push(['search_source', sources]);
+  return tools;
+}
+
+/** A `usage` object of numbers. */
+interface ChatUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: {
+    readonly cached_tokens: number;
+    readonly cache_write_tokens: number;
+    readonly [media: string]: number;
+  };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number; readonly [media: string]: number };
+  readonly [member: string]: number | { readonly [member: string]: number };
+}
+
+/**
+ * Disjoint counters as the inclusive ones of wire reference A.8 and C.7: the prompt's include cache reads and writes. Sound
+ * and images are named where there are any; for tools that ran upstream the format has no member.
+ */
+export function renderUsage(usage: Usage): ChatUsage {
+  const cache_write_tokens = usage.cache_write_5m + usage.cache_write_1h;
+  const { apart } = usage;
+  const prompt_tokens = usage.input + usage.cache_read + cache_write_tokens;
+  return {
+    prompt_tokens,
+    completion_tokens: usage.output,
+    total_tokens: prompt_tokens + usage.output,
+    prompt_tokens_details: {
+      cached_tokens: usage.cache_read,
+      cache_write_tokens,
+      ...renderMedia((apart?.audio_input ?? 0) + (apart?.audio_cache_read ?? 0), apart?.image_input ?? 0),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      ...renderMedia(apart?.audio_output ?? 0, apart?.image_output ?? 0),
+    },
+  };
+}
+
+function renderMedia(audio_tokens: number, image_tokens: number): { readonly [member: string]: number } {
+  return { ...(audio_tokens > 0 && { audio_tokens }), ...(image_tokens > 0 && { image_tokens }) };
+}

@@ -1,0 +1,190 @@
+/**
+ * Folds a chat-completions stream into the answer in one piece: every choice, with all members that its host sends, known
+ * here or not. An observer judges the records. Wire reference A.6 and A.7.
+ */
+import { CallFailure } from '../../../errors/call-failure.ts';
+import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import type { Usage } from '../../../generation/usage.ts';
+import { type JsonDraft, mergeDelta, mergeMember, startDraft } from '../../answer/merge-delta.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import type { AnswerFold } from '../../protocol.ts';
+import { renderUsage } from '../shared/usage.ts';
+import { goesOn } from '../upstream/tool-call-reader.ts';
+
+/** Only a stream has them, or they are put together apart. */
+const OF_CHUNKS: ReadonlySet<string> = new Set(['id', 'object', 'choices', 'usage', 'obfuscation']);
+const OF_CHOICES: ReadonlySet<string> = new Set(['index', 'delta', 'message']);
+
+/** `fallbackId`: for an answer whose chunks carry no id. */
+export function startFold(fallbackId: string): AnswerFold {
+  return new ChatFold(fallbackId);
+}
+
+class ChatFold implements AnswerFold {
+  readonly #fallbackId: string;
+  #id: string | null = null;
+  readonly #members = startDraft();
+  readonly #choices = new Map<number, ChoiceFold>();
+  #usage: JsonObject | null = null;
+
+  constructor(fallbackId: string) {
+    this.#fallbackId = fallbackId;
+  }
+
+  push(record: SseRecord): void {
+    const chunk = parseObject(dataText(record));
+    if (chunk === null) return;
+    this.#id ??= asText(chunk.id);
+    this.#usage = asObject(chunk.usage) ?? this.#usage;
+    for (const name of Object.keys(chunk)) if (!OF_CHUNKS.has(name)) keepLast(this.#members, name, chunk[name]);
+    for (const value of asArray(chunk.choices)) {
+      const choice = asObject(value);
+      if (choice !== null) this.#choiceOf(choice).push(choice);
+    }
+  }
+
+  finish(cut: Usage | null): string {
+    if (cut !== null && this.#choices.size === 0) this.#choices.set(0, new ChoiceFold());
+    if (this.#choices.size === 0) {
+      throw new CallFailure('upstream_nonsense', 'the model provider sent an answer that is none: it has no choices');
+    }
+    const { created, model, ...others } = this.#members;
+    const byIndex = [...this.#choices].sort(([one], [other]) => one - other);
+    return JSON.stringify({
+      id: this.#id ?? this.#fallbackId,
+      object: 'chat.completion',
+      created,
+      model,
+      choices: byIndex.map(([index, choice]) => choice.finish(index, cut !== null)),
+      usage: cut === null ? (this.#usage ?? undefined) : renderUsage(cut),
+      ...others,
+    });
+  }
+
+  #choiceOf({ index }: JsonObject): ChoiceFold {
+    const at = typeof index === 'number' ? index : 0;
+    const choice = this.#choices.get(at) ?? new ChoiceFold();
+    this.#choices.set(at, choice);
+    return choice;
+  }
+}
+
+class ChoiceFold {
+  readonly #members = startDraft();
+  readonly #message = startDraft();
+  readonly #calls = new ToolCallsFold();
+
+  push(choice: JsonObject): void {
+    const delta = asObject(choice.delta);
+    if (delta !== null) this.#readDelta(delta);
+    for (const name of Object.keys(choice)) {
+      // Of each token a line in a list, chunk by chunk.
+      if (name === 'logprobs') mergeMember(this.#members, name, choice[name]);
+      else if (!OF_CHOICES.has(name)) keepLast(this.#members, name, choice[name]);
+    }
+  }
+
+  finish(index: number, cut: boolean): JsonObject {
+    const { finish_reason = null, ...others } = this.#members;
+    const { role = 'assistant', content = null, ...said } = this.#message;
+    const calls = this.#calls.finish();
+    return {
+      index,
+      message: { role, content, ...said, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+      ...others,
+      finish_reason: finish_reason ?? (cut ? 'length' : null),
+    };
+  }
+
+  #readDelta({ content, tool_calls, ...others }: JsonObject): void {
+    if (content !== undefined) readContent(this.#message, content);
+    if (Array.isArray(tool_calls)) this.#calls.push(tool_calls);
+    mergeDelta(this.#message, others);
+  }
+}
+
+/** Builds the tool calls of one message from their fragments. */
+class ToolCallsFold {
+  readonly #calls: JsonDraft[] = [];
+  readonly #atIndex = new Map<number, JsonDraft>();
+  readonly #atPosition = new Map<number, JsonDraft>();
+
+  push(fragments: readonly unknown[]): void {
+    for (const [position, value] of fragments.entries()) {
+      const fragment = asObject(value);
+      if (fragment !== null) this.#read(fragment, position);
+    }
+  }
+
+  /** The calls, in the order in which they began, without the index that only a stream has. */
+  finish(): readonly JsonObject[] {
+    return this.#calls.map(({ index: _, ...call }) => call);
+  }
+
+  #read(fragment: JsonObject, position: number): void {
+    const { index } = fragment;
+    const hasIndex = typeof index === 'number';
+    const claim = { id: asText(fragment.id), name: nameOf(fragment) };
+    const before = hasIndex ? this.#atIndex.get(index) : (this.#withId(claim.id) ?? this.#atPosition.get(position));
+    const goes = before !== undefined && goesOn({ id: asText(before.id), name: nameOf(before) }, claim, hasIndex);
+    // A fragment that says nothing begins no call.
+    if (!goes && claim.id === null && claim.name === null && !saysAnything(fragment)) return;
+    const call = goes ? before : startDraft();
+    if (!goes) this.#calls.push(call);
+    if (hasIndex) this.#atIndex.set(index, call);
+    this.#atPosition.set(position, call);
+    mergeDelta(call, fragment);
+  }
+
+  #withId(id: string | null): JsonDraft | undefined {
+    return id === null ? undefined : this.#calls.find((call) => call.id === id);
+  }
+}
+
+function nameOf(call: JsonObject): string | null {
+  return asText(asObject(call.function)?.name) ?? asText(asObject(call.custom)?.name);
+}
+
+function saysAnything({ function: called, custom }: JsonObject): boolean {
+  return asText(asObject(called)?.arguments) !== null || asText(asObject(custom)?.input) !== null;
+}
+
+/** A later value replaces an earlier one; null changes nothing that is there. */
+function keepLast(draft: JsonDraft, name: string, value: unknown): void {
+  if (value === null) draft[name] ??= null;
+  else draft[name] = value;
+}
+
+/** A text, or (Mistral's reasoning models) a list of pieces, of which neighbours of one type are one. */
+function readContent(message: JsonDraft, value: unknown): void {
+  const { content } = message;
+  const before = Array.isArray(content) ? content : null;
+  if (!Array.isArray(value)) {
+    if (before === null) mergeMember(message, 'content', value);
+    else if (typeof value === 'string' && value !== '') addPieces(before, [{ type: 'text', text: value }]);
+    return;
+  }
+  const pieces: unknown[] = before ?? (asText(content) === null ? [] : [{ type: 'text', text: content }]);
+  addPieces(pieces, value);
+  message.content = pieces;
+}
+
+function addPieces(pieces: unknown[], added: readonly unknown[]): void {
+  for (const value of added) {
+    const piece = asObject(value);
+    const last = asObject(pieces.at(-1));
+    if (piece === null || last === null || piece.type !== last.type || !goesOnInPiece(piece)) {
+      pieces.push(structuredClone(value));
+      continue;
+    }
+    const { thinking, ...others } = piece;
+    const draft = last as JsonDraft;
+    if (Array.isArray(thinking) && Array.isArray(draft.thinking)) addPieces(draft.thinking, thinking);
+    else if (thinking !== undefined) mergeMember(draft, 'thinking', thinking);
+    mergeDelta(draft, others);
+  }
+}
+
+function goesOnInPiece({ type }: JsonObject): boolean {
+  return type === 'text' || type === 'thinking' || type === 'refusal';
+}

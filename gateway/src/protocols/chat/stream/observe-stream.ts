@@ -1,0 +1,207 @@
+/**
+ * Owns what the chunks of a chat-completions stream tell: usage, finish reasons, errors, the one id. Only observes, with
+ * the mends of the contract: the usage chunk nobody asked for is withheld, missing or changing ids become one.
+ */
+
+import { dataText, rawBytes, type SseRecord } from '../../../framing/sse-record.ts';
+import type { TierWords } from '../../../generation/tier-words.ts';
+import { NO_FLAGS, type ToldUsage } from '../../../generation/usage.ts';
+import { scanJson } from '../../../wire/json-scan.ts';
+import { spliceJson } from '../../../wire/json-splice.ts';
+import { RecordSkimmer } from '../../answer/record-template.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import type { AnswerFacts, ObserverSettings, RecordVerdict, StreamObserver } from '../../protocol.ts';
+import { readTier, readToldUsage, withTier } from '../shared/usage.ts';
+import { generatedBytes, messageOf, reasoningBytes, statusOf, typeOf } from './read-answer.ts';
+import { ChatGrammar, type ChatStep } from './stream-grammar.ts';
+
+const DONE = '[DONE]';
+const MISSING_DONE = Buffer.from('data: [DONE]\n\n');
+const DELTA_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
+const REASONING_TEXTS: ReadonlySet<string> = new Set(['reasoning_content', 'reasoning']);
+
+export class ChatStreamObserver implements StreamObserver {
+  replacement: Buffer | null = null;
+  failure: StreamObserver['failure'] = null;
+  readonly rewrites = false;
+  readonly #settings: ObserverSettings;
+  readonly #seen = new Set<number>();
+  readonly #done = new Set<number>();
+  #id: string | null = null;
+  #told: ToldUsage | null = null;
+  /** How much had been said when usage came last: what is said later is not in it. */
+  #toldAtBytes = 0;
+  #finishReason: string | null = null;
+  #model: string | null = null;
+  #tier: TierWords | undefined;
+  #outputBytes = 0;
+  #reasoningBytes = 0;
+  readonly #skimmer = new RecordSkimmer();
+  readonly #grammar = new ChatGrammar();
+  disorders = 0;
+
+  constructor(settings: ObserverSettings) {
+    this.#settings = settings;
+  }
+
+  /** Complete where every choice had its `finish_reason`. Contract, 5. */
+  endOfBytes(): Buffer | null {
+    return this.#done.size > 0 && this.#seen.size === this.#done.size ? MISSING_DONE : null;
+  }
+
+  facts(): AnswerFacts {
+    const usageSoFar = this.#told === null ? null : withTier(this.#told, this.#tier).usage;
+    const outputBytes = this.#bytesSaid;
+    return {
+      usage: outputBytes === this.#toldAtBytes ? usageSoFar : null,
+      usageFlags: this.#told?.flags ?? NO_FLAGS,
+      usageSoFar,
+      finish_reason: this.#finishReason,
+      model: this.#model,
+      tier: this.#tier,
+      outputBytes,
+      reasoningBytes: this.#reasoningBytes + this.#skimmer.heldReasoningBytes,
+      outputBytesMax: outputBytes,
+      outputBytesTold: this.#toldAtBytes,
+    };
+  }
+
+  get #bytesSaid(): number {
+    return this.#outputBytes + this.#skimmer.heldBytes;
+  }
+
+  skim(bytes: Uint8Array, start: number): number {
+    return this.#skimmer.skim(bytes, start);
+  }
+
+  observe(record: SseRecord): RecordVerdict {
+    const text = dataText(record);
+    if (text.trim() === DONE) return 'terminal';
+    const chunk = parseObject(text);
+    if (chunk === null) return 'nonsense';
+    return this.#observeChunk(record, chunk);
+  }
+
+  #observeChunk(record: SseRecord, chunk: JsonObject): RecordVerdict {
+    const choices = asArray(chunk.choices);
+    const told = readToldUsage(chunk);
+    this.#told = told ?? this.#told;
+    this.#tier = readTier(chunk) ?? this.#tier;
+    this.#model = asText(chunk.model) ?? this.#model;
+    const error = chunk.error ?? (record.event === 'error' ? chunk : null);
+    if (error !== null && error !== undefined && error !== false && error !== '') {
+      this.failure = { type: typeOf(error), message: messageOf(error), status: statusOf(error) };
+      return 'error';
+    }
+    for (const choice of choices) this.#observeChoice(asObject(choice));
+    if (told !== null) this.#toldAtBytes = this.#bytesSaid;
+    this.#watchOrder(chunk);
+    const isUsageChunk = choices.length === 0 && (told !== null || asObject(chunk.usage) !== null);
+    if (isUsageChunk && this.#settings.withholdUsage) return 'withhold';
+    const mended = this.#mendId(record, chunk);
+    if (mended !== null) {
+      this.replacement = mended;
+      return 'replace';
+    }
+    if (choices.length === 1 && told === null) this.#learn(asObject(choices[0]), chunk, record);
+    return 'pass';
+  }
+
+  /** Only counted: bytes of the client's own format are passed on as they are. Contract, 6. */
+  #watchOrder(chunk: JsonObject): void {
+    if (this.disorders > 0) return;
+    for (const step of readSteps(chunk, this.#grammar)) if (this.#grammar.check(step) !== null) this.disorders = 1;
+  }
+
+  #observeChoice(choice: JsonObject | null): void {
+    if (choice === null) return;
+    const index = typeof choice.index === 'number' ? choice.index : 0;
+    const reason = asText(choice.finish_reason);
+    const delta = asObject(choice.delta);
+    this.#outputBytes += generatedBytes(delta);
+    this.#reasoningBytes += reasoningBytes(delta);
+    this.#seen.add(index);
+    if (reason === null) return;
+    this.#done.add(index);
+    if (index === 0) this.#finishReason = reason;
+  }
+
+  #mendId(record: SseRecord, chunk: JsonObject): Buffer | null {
+    const id = asText(chunk.id);
+    this.#id ??= id ?? this.#settings.fallbackId;
+    return id === this.#id ? null : withId(record, this.#id);
+  }
+
+  #learn(choice: JsonObject | null, chunk: JsonObject, record: SseRecord): void {
+    const delta = asObject(choice?.delta);
+    if (choice === null || delta === null || asText(choice.finish_reason) !== null) return;
+    const key = DELTA_TEXTS.find((name) => asText(delta[name]) !== null);
+    if (key === undefined) return;
+    const holes: Array<readonly [string, string]> = [[key, String(delta[key])]];
+    if (typeof chunk.obfuscation === 'string') holes.push(['obfuscation', chunk.obfuscation]);
+    this.#skimmer.learn(record, holes, REASONING_TEXTS.has(key));
+  }
+}
+
+const SCAN_LIMITS = { depthMax: 512, keysPerObjectMax: 1_000_000, outlineDepth: 1, outlineNodesMax: 1_000_000 };
+const LINE_END = /\r\n|\r|\n/;
+const DATA_LINE = /^data(?::|$)/;
+
+/** The record with `id` in its data, replaced in place or added last; null where the data is no JSON object of one meaning. */
+export function withId(record: SseRecord, id: string): Buffer | null {
+  const { bytes, start, end, dataBytes, dataStart, dataEnd } = record;
+  const outline = scanJson(dataBytes.subarray(dataStart, dataEnd), SCAN_LIMITS);
+  if (!outline.ok || outline.root.kind !== 'object') return null;
+  const mended = spliceJson(outline, [{ set: ['id'], json: JSON.stringify(id) }]);
+  if (dataBytes === bytes)
+    return Buffer.concat([bytes.subarray(start, dataStart), mended, bytes.subarray(dataEnd, end)]);
+  return renderDataLines(record, mended);
+}
+
+/** Data that came in several lines goes out in several; the record's other lines go before them. */
+function renderDataLines(record: SseRecord, data: Uint8Array): Buffer {
+  const raw = Buffer.from(rawBytes(record)).toString('latin1');
+  const others = raw.split(LINE_END).filter((line) => line !== '' && !DATA_LINE.test(line));
+  const lines = Buffer.from(data).toString('latin1').split('\n');
+  return Buffer.from([...others, ...lines.map((line) => `data: ${line}`), '', ''].join('\n'), 'latin1');
+}
+
+const SPOKEN_TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'annotations'];
+
+/**
+ * What a chunk does in its first choice, given what came before it. Hosts repeat the role, or the id and name of a call, on
+ * every chunk; clients take that, so it is no step.
+ */
+export function readSteps(chunk: JsonObject, before: ChatGrammar): ChatStep[] {
+  const choices = asArray(chunk.choices);
+  if (choices.length === 0) return asObject(chunk.usage) === null ? [] : [{ kind: 'usage' }];
+  const steps: ChatStep[] = [];
+  for (const choice of choices) {
+    const found = asObject(choice);
+    if (found === null || (typeof found.index === 'number' && found.index !== 0)) continue;
+    const delta = asObject(found.delta) ?? {};
+    if (asText(delta.role) !== null && !before.begun) steps.push({ kind: 'role' });
+    if (SPOKEN_TEXTS.some((member) => holdsSomething(delta[member]))) steps.push({ kind: 'content' });
+    steps.push(...toolSteps(delta.tool_calls, before.toolCalls));
+    if (asText(found.finish_reason) !== null) steps.push({ kind: 'finish' });
+    break;
+  }
+  return steps;
+}
+
+function holdsSomething(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : asText(value) !== null;
+}
+
+function toolSteps(fragments: unknown, begun: number): ChatStep[] {
+  const steps: ChatStep[] = [];
+  let next = begun;
+  for (const fragment of asArray(fragments)) {
+    const index = asObject(fragment)?.index;
+    if (typeof index !== 'number') continue;
+    const starts = index >= next;
+    if (starts) next = index + 1;
+    steps.push({ kind: starts ? 'tool_start' : 'tool_fragment', index });
+  }
+  return steps;
+}

@@ -1,0 +1,30 @@
+/** Writes a chat completion in one piece as the stream that was asked for. Members that nobody here knows stay in their places. */
+import { asArray, asObject, asText, parseObject } from '../../json.ts';
+import { findError } from '../shared/find-error.ts';
+
+/** The records, `[DONE]` included; null: the body is no answer. Numbers that a double cannot hold are rounded. */
+export function streamOfAnswer(body: Buffer): Buffer | null {
+  const answer = parseObject(body.toString());
+  const choices = asArray(answer?.choices);
+  if (answer === null || choices.length === 0 || findError(answer, '') !== null) return null;
+  const { choices: _, usage, ...head } = answer;
+  const record = (members: object) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...members })}\n\n`;
+  let text = '';
+  for (const [place, found] of choices.entries()) {
+    const choice = asObject(found);
+    if (choice === null) return null;
+    const { message, finish_reason, index = place, ...rest } = choice;
+    text += record({ choices: [{ index, delta: deltaOf(message), finish_reason: null, ...rest }] });
+    text += record({ choices: [{ index, delta: {}, finish_reason: asText(finish_reason) ?? 'stop' }] });
+  }
+  if (asObject(usage) !== null) text += record({ choices: [], usage });
+  return Buffer.from(`${text}data: [DONE]\n\n`);
+}
+
+/** In a stream each call has a number. */
+function deltaOf(message: unknown): object {
+  const { tool_calls, ...said } = asObject(message) ?? {};
+  const calls = asArray(tool_calls).map((call, index) => ({ index, ...asObject(call) }));
+  return { role: 'assistant', ...said, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+}

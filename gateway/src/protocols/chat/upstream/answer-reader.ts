@@ -1,0 +1,222 @@
+/**
+ * Owns reading the deltas of a stream, or the one message of an answer in one piece, as events. What a record is, and when
+ * the stream ends, is the callers' to say. Wire reference A.6, A.7, C.3 and C.4.
+ */
+import { type FinishReason, type GenerationEvent, usageEvent } from '../../../generation/event.ts';
+import type { Citation, JsonText } from '../../../generation/part.ts';
+import { valueText } from '../../exact-json.ts';
+import { asArray, asObject, asText, type JsonObject } from '../../json.ts';
+import { parseAnnotations, withinPart } from '../shared/annotations.ts';
+import { findError } from '../shared/find-error.ts';
+import { readFinishWord } from '../shared/finish-words.ts';
+import { MessageData } from '../shared/host-data.ts';
+import { readToldUsage } from '../shared/usage.ts';
+import { EventQueue, type ExactText, ToolCallReader } from './tool-call-reader.ts';
+
+export class AnswerReader {
+  readonly queue = new EventQueue();
+  /** Usage came, and nothing was said after it. */
+  isUsageFinal = false;
+  readonly #tools = new ToolCallReader(this.queue);
+  readonly #data = new MessageData();
+  #answerId = '';
+  #started = false;
+  #hasChoice = false;
+  /** The text-like part that is open: one at a time. */
+  #open: { readonly kind: TextKind; readonly part: number } | null = null;
+  /** Where the open text part begins in the whole content, and how long that is. */
+  #contentStart = 0;
+  #contentChars = 0;
+  /** Citations that came before any text. */
+  #early: Citation[] = [];
+  #refused = false;
+  #reported: string | null = null;
+  #stopText: string | null = null;
+
+  /** Upstream said why the model stopped. */
+  get finished(): boolean {
+    return this.#reported !== null;
+  }
+
+  /** Reads a chunk, or an answer in one piece, parsed from `json`: `member` is where its choices have what was said. */
+  readChunk(chunk: JsonObject, member: 'delta' | 'message', json: JsonText): void {
+    const place = firstChoice(chunk.choices);
+    const choice = asObject(asArray(chunk.choices)[place]);
+    const told = readToldUsage(chunk);
+    if (!this.#started && (choice !== null || told !== null || asText(chunk.id) !== null)) this.#start(chunk);
+    if (told !== null) this.queue.add(usageEvent(told));
+    if (choice === null) {
+      this.isUsageFinal ||= told !== null;
+      return;
+    }
+    this.#hasChoice = true;
+    const error = findError(choice, '');
+    if (error !== null) this.queue.add(error);
+    const message = asObject(choice[member]);
+    if (message !== null) this.#readMessage(message, (path) => valueText(json, ['choices', place, member, ...path]));
+    if (told !== null) this.isUsageFinal = true;
+    this.#readFinish(choice);
+  }
+
+  /** Upstream failed: what it had counted, and the error. */
+  fail(chunk: JsonObject, error: GenerationEvent): void {
+    const told = readToldUsage(chunk);
+    if (told !== null) this.queue.add(usageEvent(told));
+    this.queue.add(error);
+  }
+
+  /** The answer is complete: what is open ends, and the finish and the end follow. */
+  close(): void {
+    if (!this.#hasChoice) {
+      this.queue.refuse('upstream ended its answer without having begun it');
+      return;
+    }
+    const word = readFinishWord(this.#reported);
+    if (word === 'failed') {
+      const message = `upstream gave up in the middle of its answer: finish_reason ${JSON.stringify(this.#reported)}`;
+      this.queue.add({ kind: 'error', type: 'error', message, status: null });
+      return;
+    }
+    this.#endText();
+    this.#tools.finish(word === 'length' || word === 'context_window' || word === 'refusal', this.#data.members);
+    const finish_reason = this.#finishReason(word);
+    const stop_sequence = finish_reason === 'stop_sequence' ? this.#stopText : null;
+    this.queue.add({ kind: 'finish', finish_reason, stop_sequence, reported: this.#reported, explanation: null });
+    this.queue.add({ kind: 'end' });
+  }
+
+  #start(chunk: JsonObject): void {
+    this.#started = true;
+    const id = asText(chunk.id);
+    this.#answerId = id ?? (typeof chunk.created === 'number' ? String(chunk.created) : '');
+    this.queue.add({ kind: 'start', id, model: asText(chunk.model) });
+  }
+
+  #readMessage(message: JsonObject, exact: ExactText): void {
+    const { content, refusal, tool_calls } = message;
+    if (message.reasoning_details !== undefined || message.extra_content !== undefined) this.#data.read(message);
+    const reasoning = reasoningOf(message);
+    if (reasoning !== '') this.#addText('reasoning', reasoning);
+    if (typeof content === 'string') this.#addText('text', content);
+    else if (Array.isArray(content)) for (const piece of piecesOf(content)) this.#addText(piece.kind, piece.text);
+    if (typeof refusal === 'string') this.#addText('refusal', refusal);
+    if (message.annotations !== undefined) this.#readAnnotations(message.annotations);
+    if (Array.isArray(tool_calls) && tool_calls.length > 0) {
+      this.isUsageFinal = false;
+      this.#endText();
+      this.#tools.readFragments(tool_calls, this.#answerId, exact);
+    }
+    if (asObject(message.function_call) === null) return;
+    this.isUsageFinal = false;
+    this.#tools.readFunctionCall(message.function_call, this.#answerId, exact);
+  }
+
+  #addText(kind: TextKind, text: string): void {
+    if (text === '') return;
+    this.isUsageFinal = false;
+    if (this.#open?.kind !== kind) this.#openText(kind);
+    if (kind === 'text') this.#contentChars += text.length;
+    if (this.#open !== null) this.queue.add({ kind: 'text_delta', part: this.#open.part, text });
+  }
+
+  #openText(kind: TextKind): void {
+    this.#endText();
+    const opening = kind === 'reasoning' ? { kind, redacted: false, issuer: null } : { kind };
+    this.#open = { kind, part: this.queue.begin(opening) };
+    this.#refused ||= kind === 'refusal';
+    if (kind !== 'text') return;
+    this.#contentStart = this.#contentChars;
+    for (const citation of this.#early) this.#cite(this.#open.part, citation);
+    this.#early = [];
+  }
+
+  #endText(): void {
+    if (this.#open !== null) this.queue.add({ kind: 'part_end', part: this.#open.part });
+    this.#open = null;
+  }
+
+  /** They belong to the text that is open. What cites a text that has ended has no place any more: wire reference C.3 drops it. */
+  #readAnnotations(annotations: unknown): void {
+    const citations = parseAnnotations(annotations);
+    if (this.#open?.kind === 'text') for (const citation of citations) this.#cite(this.#open.part, citation);
+    else if (this.#contentChars === 0) this.#early = this.#early.concat(citations);
+  }
+
+  #cite(part: number, citation: Citation): void {
+    const own = withinPart(citation, this.#contentStart);
+    if (own !== null) this.queue.add({ kind: 'citation', part, citation: own });
+  }
+
+  #readFinish(choice: JsonObject): void {
+    // `finish_details` stood in its place in OpenAI's vision previews (recorded traffic, 2023).
+    const word = asText(choice.finish_reason) ?? asText(asObject(choice.finish_details)?.type);
+    if (word === null) return;
+    this.#reported = word;
+    // vLLM and SGLang name the text that stopped the model; a number is a token of their own.
+    this.#stopText = asText(choice.stop_reason) ?? asText(choice.matched_stop) ?? this.#stopText;
+  }
+
+  /** Calls decide between `stop` and `tool_calls`, whatever upstream said (vectors 10 and 11). */
+  #finishReason(word: FinishReason): FinishReason {
+    if (word !== 'stop' && word !== 'tool_calls') return word;
+    if (this.#tools.any) return 'tool_calls';
+    if (this.#refused) return 'refusal';
+    return word === 'stop' && this.#stopText !== null ? 'stop_sequence' : 'stop';
+  }
+}
+
+/** Where the first choice is; one that says it is another is none, though it stands first. -1: there is none. */
+function firstChoice(choices: unknown): number {
+  return asArray(choices).findIndex((choice) => {
+    const found = asObject(choice);
+    return found !== null && (typeof found.index !== 'number' || found.index === 0);
+  });
+}
+
+type TextKind = 'text' | 'refusal' | 'reasoning';
+
+interface TextPiece {
+  readonly kind: TextKind;
+  readonly text: string;
+}
+
+/**
+ * The reasoning of a message or delta, empty where it has none. The first member that has text wins, for several hosts send
+ * the same text in two. `reasoning_details` alone is what Snowflake sends (recorded traffic, July 2026).
+ */
+function reasoningOf(message: JsonObject): string {
+  const { reasoning_content, reasoning, reasoning_details } = message;
+  if (typeof reasoning_content === 'string' && reasoning_content !== '') return reasoning_content;
+  if (typeof reasoning === 'string' && reasoning !== '') return reasoning;
+  if (!Array.isArray(reasoning_details)) return '';
+  let text = '';
+  for (const detail of reasoning_details) {
+    const found = asObject(detail);
+    text += asText(found?.text) ?? asText(found?.summary) ?? '';
+  }
+  return text;
+}
+
+/** The texts of `content` as a list, in order: Mistral's form for reasoning models (recorded traffic, August 2026). */
+function piecesOf(content: readonly unknown[]): TextPiece[] {
+  return content.flatMap((element): TextPiece[] => {
+    const found = asObject(element);
+    switch (found?.type) {
+      case 'text':
+        return [{ kind: 'text', text: asText(found.text) ?? '' }];
+      case 'refusal':
+        return [{ kind: 'refusal', text: asText(found.refusal) ?? '' }];
+      case 'thinking':
+        return [{ kind: 'reasoning', text: thinkingOf(found.thinking) }];
+      default:
+        return [];
+    }
+  });
+}
+
+function thinkingOf(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking;
+  let text = '';
+  for (const piece of asArray(thinking)) text += asText(asObject(piece)?.text) ?? '';
+  return text;
+}

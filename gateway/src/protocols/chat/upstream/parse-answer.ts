@@ -1,0 +1,66 @@
+/** Owns reading a chat completion in one piece, as the events that a stream of the same content makes. */
+import type { GenerationEvent } from '../../../generation/event.ts';
+import { describeError, type ErrorBody, readErrorBody } from '../../answer/error-body.ts';
+import type { UpstreamError } from '../../codec.ts';
+import { asArray, asCount, asObject, asText, parseObject } from '../../json.ts';
+import { findError } from '../shared/find-error.ts';
+import { AnswerReader } from './answer-reader.ts';
+
+/**
+ * The body of a 200 as events, up to `end`. An error in disguise is one `error`; anything else that is no chat completion is
+ * one `nonsense`. An answer without a `finish_reason` is whole all the same: its body came whole.
+ */
+export function parseAnswer(body: Buffer): readonly GenerationEvent[] {
+  const json = body.toString();
+  const answer = parseObject(json);
+  if (answer === null) return refuse('the answer is not a JSON object');
+  const [first] = asArray(answer.choices);
+  if (first === undefined) {
+    const error = findError(answer, '');
+    return error === null ? refuse('the answer has no choices') : [error];
+  }
+  const choice = asObject(first);
+  // Azure leaves the message of an answer out that its filter stopped.
+  const isFiltered = choice?.finish_reason === 'content_filter';
+  if (asObject(choice?.message) === null && !isFiltered) return refuse('the answer has no message');
+  const reader = new AnswerReader();
+  reader.readChunk(answer, 'message', json);
+  reader.close();
+  const events = reader.queue.take();
+  const last = events.at(-1);
+  return last === undefined || last.kind === 'end' ? events : [last];
+}
+
+function refuse(message: string): readonly GenerationEvent[] {
+  return [{ kind: 'nonsense', message }];
+}
+
+/** Never throws, whatever the bytes are. `message` is not scrubbed. Wire reference A.9 and C.6. */
+export function readError(body: Buffer): UpstreamError {
+  const outer = readErrorBody(body);
+  const inner = readForwarded(outer);
+  const error = describeError(
+    inner?.message ?? outer.message,
+    inner?.code ?? outer.code,
+    asText((inner ?? outer).error?.param),
+  );
+  if (error.condition !== 'context_overflow') return error;
+  return {
+    ...error,
+    promptTokens: error.promptTokens ?? countOf(outer, 'n_prompt_tokens'),
+    tokensMax: error.tokensMax ?? countOf(outer, 'n_ctx'),
+  };
+}
+
+/** OpenRouter says only that its provider failed; that one's own body stands in `metadata.raw`, often JSON in a text. */
+function readForwarded({ error }: ErrorBody): ErrorBody | null {
+  const raw = asText(asObject(error?.metadata)?.raw);
+  const inner = raw === null ? null : readErrorBody(Buffer.from(raw));
+  return inner === null || inner.message === '' ? null : inner;
+}
+
+/** llama.cpp counts in members beside its words. */
+function countOf({ error }: ErrorBody, member: string): number | null {
+  const count = asCount(error?.[member]);
+  return typeof count === 'number' ? count : null;
+}

@@ -1,0 +1,103 @@
+/** Proves how an assistant’s turn is written: text, calls with their aliases, earlier reasoning. */
+import { describe, expect, test } from 'bun:test';
+import { type Part, textPart } from '../../../generation/part.ts';
+import { aliasNine, aliasText } from '../../request/tool-names.ts';
+import {
+  assistantTurn,
+  callOf,
+  messagesOf,
+  render,
+  requestOf,
+  resultOf,
+  upstream,
+  userTurn,
+} from '../testing/chat-request.ts';
+
+const ask = userTurn(textPart('go'));
+const said = (parts: readonly Part[], traits = upstream({})) =>
+  messagesOf(
+    [
+      ask,
+      assistantTurn(...parts),
+      userTurn(...parts.flatMap((part) => (part.kind === 'tool_call' ? [resultOf(part.id)] : []))),
+    ],
+    traits,
+  )[1];
+
+function thought(text: string, redacted = false): Part {
+  return { kind: 'reasoning', text, signature: redacted ? 'XYZ' : null, redacted, issuer: null };
+}
+
+function opaque(words: string | null): Part {
+  return { kind: 'opaque', type: 'server_tool_use', native: { origin: 'messages', json: '{}' }, words };
+}
+
+test('texts are joined as they were said, whatever stands between them', () => {
+  expect(said([textPart('I look. '), callOf('c1'), textPart('Then.')])).toMatchObject({
+    content: 'I look. Then.',
+    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+  });
+});
+
+test('content is null beside calls, or empty where the host refuses null', () => {
+  expect(said([callOf('c1')]).content).toBeNull();
+  expect(said([callOf('c1')], upstream({ nullContent: false })).content).toBe('');
+  expect(said([]).content).toBe('');
+});
+
+test('earlier reasoning goes back only where the host wants it, redacted never', () => {
+  const parts = [thought('hm'), thought('', true), thought('ah'), textPart('x')];
+  expect(said(parts)).toEqual({ role: 'assistant', content: 'x', reasoning_content: 'hm\n\nah' });
+  expect(said(parts, upstream({ reasoningInHistory: 'reasoning' })).reasoning).toBe('hm\n\nah');
+  expect(said(parts, upstream({ reasoningInHistory: null }))).toEqual({ role: 'assistant', content: 'x' });
+});
+
+test('what only another format knows is told in words, or not at all', () => {
+  expect(said([textPart('a'), opaque('[searched: x]'), opaque(null), textPart('b')]).content).toBe(
+    'a\n[searched: x]\nb',
+  );
+});
+
+test('words in the place of a part stand in a line of their own, without empty lines around', () => {
+  expect(said([opaque('[one]'), opaque('[two]')]).content).toBe('[one]\n[two]');
+});
+
+test('a refusal is one where the host has the member, else text', () => {
+  const parts: Part[] = [{ kind: 'refusal', text: 'no' }];
+  expect(said(parts)).toEqual({ role: 'assistant', content: '', refusal: 'no' });
+  expect(said(parts, upstream({ openaiMembers: false }))).toEqual({ role: 'assistant', content: 'no' });
+});
+
+describe('vector 47: ids that the host refuses are the same alias in call and result', () => {
+  const id = 'call_AbC:functions.get_weather|fc_0123456789abcdef0123456789abcdef';
+  const turns = [ask, assistantTurn(callOf(id)), userTurn(resultOf(id))];
+  test.each([
+    ['any', id],
+    ['forty', aliasText(id, 40)],
+    ['nine', aliasNine(id)],
+  ] as const)('%s', (toolIds, alias) => {
+    const [, message, result] = messagesOf(turns, upstream({ toolIds }));
+    expect([message.tool_calls[0].id, result.tool_call_id]).toEqual([alias, alias]);
+  });
+});
+
+test('vector 46: a long MCP name is an alias everywhere, and the answer’s is restored', () => {
+  const name = `mcp__${'a'.repeat(95)}`;
+  const alias = aliasText(name, 64);
+  const { body, tools } = render(
+    requestOf({
+      turns: [ask, assistantTurn(callOf('c1', name)), userTurn(resultOf('c1'))],
+      tools: [{ kind: 'function', name, description: null, parameters: null, strict: null, cache_mark: null }],
+      tool_choice: { kind: 'tool', name },
+    }),
+  );
+  expect(alias).toHaveLength(64);
+  expect([body.messages[1].tool_calls[0].function.name, body.tools[0].function.name]).toEqual([alias, alias]);
+  expect(body.tool_choice).toEqual({ type: 'function', function: { name: alias } });
+  expect([...tools.restored]).toEqual([[alias, name]]);
+});
+
+test('a call of a free-text tool keeps its text', () => {
+  const call: Part = { kind: 'tool_call', id: 'c1', name: 'math', tool: 'custom', arguments: '1+1', cache_mark: null };
+  expect(said([call]).tool_calls).toEqual([{ id: 'c1', type: 'custom', custom: { name: 'math', input: '1+1' } }]);
+});

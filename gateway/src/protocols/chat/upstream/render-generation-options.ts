@@ -1,0 +1,140 @@
+/** Owns writing what is asked of the answer beside its tools and limits: thought, form, length, search; and for whom it is. */
+import { createHash } from 'node:crypto';
+import type { ReasoningWish } from '../../../generation/request.ts';
+import { RawJson } from '../../../wire/json-writer.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+import { callerWord, type Draft, modelWord, type RenderContext } from './render-context.ts';
+import { isStrictSchema } from './strict-schema.ts';
+
+const FORMAT_NAME = 'output';
+const FORMAT_NAME_CHARS_MAX = 64;
+const IDENTIFIER_CHARS_MAX = 128;
+const HASH_CHARS = 32;
+
+/** `reasoning_effort`, or nothing where the wish leaves it to the model. Wire reference C.5. */
+export function renderReasoning(context: RenderContext): Draft {
+  const { request, traits } = context;
+  if (request.reasoning === null) return {};
+  const word = callerWord(context, 'reasoning');
+  const wished = wishedEffort(request.reasoning);
+  if (traits.takes.reasoning === false) {
+    if (wished !== 'none') context.notes.drop(word, `${modelWord(context)} does not reason`);
+    return {};
+  }
+  if (wished === null) return {};
+  const { efforts } = traits.chat;
+  const sent = efforts === null ? wished : nearestEffort(wished, efforts);
+  if (sent === null) {
+    context.notes.drop(word, `${modelWord(context)} cannot be told how much to reason`);
+    return {};
+  }
+  const isNamed = request.reasoning.mode === 'off' || request.reasoning.effort === wished;
+  if (sent !== wished && isNamed) {
+    context.notes.drop(word, `${modelWord(context)} has no effort ${wished}; ${sent} is the nearest`);
+  }
+  return { reasoning_effort: sent };
+}
+
+export function renderOutputFormat(context: RenderContext): Draft {
+  const format = context.request.output_format;
+  if (format === null) return {};
+  if (format.kind === 'json') return { response_format: { type: 'json_object' } };
+  const word = callerWord(context, 'output_format');
+  if (context.traits.takes.structured_output === false) {
+    throw refuseMember(word, `${modelWord(context)} cannot answer to a schema; leave it out or use another model`);
+  }
+  const json_schema = {
+    name: aliasText(format.name || FORMAT_NAME, FORMAT_NAME_CHARS_MAX),
+    description: format.description ?? undefined,
+    schema: new RawJson(format.schema),
+    strict: renderStrict(format, word, context),
+  };
+  return { response_format: { type: 'json_schema', json_schema } };
+}
+
+/** Null means "as strictly as the host can": another format's way. */
+function renderStrict(
+  { schema, strict }: { readonly schema: string; readonly strict: boolean | null },
+  word: string,
+  context: RenderContext,
+): boolean | undefined {
+  const canBe = context.traits.chat.strictSchemas;
+  if (strict === false) return canBe ? false : undefined;
+  if (canBe && isStrictSchema(schema)) return true;
+  if (strict) context.notes.drop(`${word}.strict`, `${modelWord(context)} cannot promise to keep this schema`);
+  return undefined;
+}
+
+/** The members that only OpenAI itself has. */
+export function renderOpenaiMembers(context: RenderContext): Draft {
+  const { request, traits } = context;
+  const members: Draft = {
+    safety_identifier: request.end_user === null ? undefined : renderEndUser(request.end_user, context),
+    service_tier: request.service_tier === 'standard_only' ? 'default' : (request.service_tier ?? undefined),
+    verbosity: request.verbosity ?? undefined,
+  };
+  if (traits.chat.openaiMembers) return { ...members, web_search_options: renderWebSearch(context) };
+  if (request.web_search !== null) {
+    throw refuseMember(callerWord(context, 'web_search'), `${modelWord(context)} cannot search the web; leave it out`);
+  }
+  for (const feature of ['end_user', 'service_tier', 'verbosity'] as const) {
+    const asked = request[feature];
+    if (asked === null || (feature === 'service_tier' && asked === 'auto')) continue;
+    context.notes.drop(callerWord(context, feature), `the host of ${modelWord(context)} does not take it`);
+  }
+  return {};
+}
+
+/** Claude Code puts ids of device, account and session into `metadata.user_id`: they are never told to another company (wire reference C.2). */
+function renderEndUser(end_user: string, { request }: RenderContext): string {
+  const isPrivate = request.named.end_user?.startsWith('metadata') ?? false;
+  if (!isPrivate && end_user.length <= IDENTIFIER_CHARS_MAX) return end_user;
+  return createHash('sha256').update(end_user).digest('hex').slice(0, HASH_CHARS);
+}
+
+function renderWebSearch({ request }: RenderContext): Draft | undefined {
+  const wish = request.web_search;
+  if (wish === null) return undefined;
+  const { location } = wish;
+  return {
+    search_context_size: wish.context_size ?? undefined,
+    user_location: location === null ? undefined : { type: 'approximate', approximate: new RawJson(location) },
+  };
+}
+
+const ORDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+type EffortWord = (typeof ORDER)[number];
+
+/** Most tokens of a budget that an effort stands for; above the last it is `xhigh`. Wire reference C.5. */
+const BUDGETS: ReadonlyArray<readonly [number, EffortWord]> = [
+  [2048, 'low'],
+  [8192, 'medium'],
+  [24576, 'high'],
+];
+
+/** The word for a wish; null: it leaves the effort to the model. */
+function wishedEffort({ mode, budgetTokens, effort }: ReasoningWish): EffortWord | null {
+  if (mode === 'off') return 'none';
+  if (mode === 'between_tools') return 'minimal';
+  if (effort !== null) return effort;
+  if (budgetTokens === null) return null;
+  return BUDGETS.find(([most]) => budgetTokens <= most)?.[1] ?? 'xhigh';
+}
+
+/** The accepted word nearest to the wished one, of two the lower; null: none is accepted. Words of other orders are never chosen. */
+function nearestEffort(wished: EffortWord, accepted: readonly string[]): EffortWord | null {
+  const aim = ORDER.indexOf(wished);
+  let nearest: EffortWord | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [rank, word] of ORDER.entries()) {
+    const distance = Math.abs(rank - aim);
+    // An effort above `minimal` never becomes no reasoning at all.
+    if (word === 'none' && aim > ORDER.indexOf('minimal')) continue;
+    if (accepted.includes(word) && distance < least) {
+      nearest = word;
+      least = distance;
+    }
+  }
+  return nearest;
+}

@@ -1,0 +1,246 @@
+/** Holds the request renderer to its table of features, and proves what is written beside messages and tools. */
+import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { FEATURES, type Feature, type GenerationRequest, type ReasoningWish } from '../../../generation/request.ts';
+import type { UpstreamTraits } from '../../upstream-traits.ts';
+import { CAPABLE, refusalOf, render, requestOf, turn, upstream } from '../testing/chat-request.ts';
+import { RENDERED_FEATURES } from './rendered-features.ts';
+
+const STRICT =
+  '{"type":"object","properties":{"n":{"type":"integer","const":9007199254740993}},"required":["n"],"additionalProperties":false}';
+const wish = (members: Partial<ReasoningWish>): ReasoningWish => ({
+  mode: null,
+  budgetTokens: null,
+  effort: null,
+  display: null,
+  ...members,
+});
+const schemaFormat = (strict: boolean | null, schema = STRICT, name: string | null = null) =>
+  ({ kind: 'json_schema', name, description: null, schema, strict }) as const;
+
+/** A request that asks for the feature, and the member that carries it. */
+const ASKS: Readonly<Record<Feature, readonly [Partial<GenerationRequest>, string, unknown]>> = {
+  tools: [{ tools: [toolNamed('f')] }, 'tools', [{ type: 'function', function: { name: 'f' } }]],
+  tool_choice: [{ tools: [toolNamed('f')], tool_choice: { kind: 'required' } }, 'tool_choice', 'required'],
+  parallel_tool_calls: [{ tools: [toolNamed('f')], parallel_tool_calls: false }, 'parallel_tool_calls', false],
+  output_limit: [{ outputTokensMax: 100 }, 'max_completion_tokens', 100],
+  stop: [{ stop: ['END'] }, 'stop', ['END']],
+  temperature: [{ temperature: 0.5 }, 'temperature', 0.5],
+  top_p: [{ top_p: 0.5 }, 'top_p', 0.5],
+  top_k: [{ top_k: 40 }, 'top_k', 40],
+  frequency_penalty: [{ frequency_penalty: 1 }, 'frequency_penalty', 1],
+  presence_penalty: [{ presence_penalty: 1 }, 'presence_penalty', 1],
+  seed: [{ seed: 7 }, 'seed', 7],
+  reasoning: [{ reasoning: wish({ effort: 'high' }) }, 'reasoning_effort', 'high'],
+  output_format: [{ output_format: { kind: 'json' } }, 'response_format', { type: 'json_object' }],
+  verbosity: [{ verbosity: 'low' }, 'verbosity', 'low'],
+  end_user: [{ end_user: 'u1' }, 'safety_identifier', 'u1'],
+  service_tier: [{ service_tier: 'flex' }, 'service_tier', 'flex'],
+  cache_marks: [
+    { turns: [turn('user', [{ kind: 'text', text: 'a', citations: [], cache_mark: { ttlMinutes: null } }])] },
+    'messages',
+    [{ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] }],
+  ],
+  web_search: [
+    { web_search: { context_size: 'low', location: '{"city":"London"}' } },
+    'web_search_options',
+    { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'London' } } },
+  ],
+};
+
+function toolNamed(name: string) {
+  return { kind: 'function', name, description: null, parameters: null, strict: null, cache_mark: null } as const;
+}
+
+describe('what the table says of a feature is done by a capable host', () => {
+  test.each(FEATURES)('%s', (feature) => {
+    const [members, member, sent] = ASKS[feature];
+    expect(['carried', 'emulated']).toContain(RENDERED_FEATURES[feature].fate);
+    const { body, dropped } = render(requestOf(members), CAPABLE, true);
+    expect([body[member], dropped]).toEqual([sent, []]);
+  });
+});
+
+describe('a host that lacks it drops it by name, unless the key is strict', () => {
+  const POOR = upstream({
+    sampling: false,
+    top_k: false,
+    efforts: [],
+    cacheMarks: false,
+    openaiMembers: false,
+    parallelToolCalls: false,
+  });
+  const droppable: Feature[] = [
+    ...(['parallel_tool_calls', 'temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty'] as const),
+    ...(['reasoning', 'verbosity', 'end_user', 'service_tier', 'cache_marks'] as const),
+  ];
+  test.each(droppable)('%s', (feature) => {
+    const [members] = ASKS[feature];
+    const request = requestOf({ ...members, named: { [feature]: 'as_the_caller_says' } });
+    expect(render(request, POOR).dropped).toEqual(['as_the_caller_says']);
+    expect(refusalOf(() => render(request, POOR, true)).param).toBe('as_the_caller_says');
+  });
+
+  test('web_search is refused', () => {
+    expect(refusalOf(() => render(requestOf(ASKS.web_search[0]), POOR)).param).toBe('web_search');
+  });
+
+  test('values that only repeat the default are not worth a word', () => {
+    const defaults = { temperature: 1, top_p: 1, frequency_penalty: 0, presence_penalty: 0, service_tier: 'auto' };
+    expect(render(requestOf(defaults), POOR, true).body).toEqual({
+      model: 'upstream-model',
+      messages: [{ role: 'user', content: 'hello' }],
+    });
+  });
+});
+
+test('a mark on the whole request has no place, and is named', () => {
+  const request = requestOf({ cache_mark: { ttlMinutes: 5 }, named: { cache_marks: 'cache_control' } });
+  expect(render(request).dropped).toEqual(['cache_control']);
+  expect(refusalOf(() => render(request, CAPABLE, true)).param).toBe('cache_control');
+});
+
+test('a request that asks for nothing says nothing', () => {
+  const { body, tools, outputTool, extractsJson, stopTexts } = render(requestOf({}));
+  expect(body).toEqual({ model: 'upstream-model', messages: [{ role: 'user', content: 'hello' }] });
+  expect([tools.restored.size, tools.custom.size, outputTool, extractsJson, stopTexts]).toEqual([
+    0,
+    0,
+    null,
+    false,
+    [],
+  ]);
+});
+
+test('a stream asks for usage where the host can be asked', () => {
+  expect(render(requestOf({ stream: true })).body).toMatchObject({
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  expect(render(requestOf({ stream: true }), upstream({ usageOption: false })).body).not.toContainKey('stream_options');
+});
+
+describe('the output limit', () => {
+  const limited = (asked: number, traits: UpstreamTraits) =>
+    render(requestOf({ outputTokensMax: asked, named: { output_limit: 'max_tokens' } }), traits);
+
+  test('is under the name that the host knows', () => {
+    expect(limited(5, upstream({ outputLimitMember: 'max_tokens' })).body.max_tokens).toBe(5);
+  });
+
+  test('over what the model can is lowered, and named', () => {
+    const { body, dropped } = limited(9000, upstream({}, { outputTokensMax: 8000 }));
+    expect([body.max_completion_tokens, dropped]).toEqual([8000, ['max_tokens']]);
+    expect(limited(8000, upstream({}, { outputTokensMax: 8000 })).dropped).toEqual([]);
+  });
+
+  test('of 0 is refused', () => {
+    expect(refusalOf(() => limited(0, CAPABLE)).message).toBe(
+      'max_tokens: found 0; the model "house-model" answers with at least 1 token',
+    );
+  });
+});
+
+describe('stop texts', () => {
+  const request = requestOf({ stop: ['A', 'B', 'C', 'D', 'E'], named: { stop: 'stop_sequences' } });
+
+  test('over what the host takes are refused', () => {
+    expect(refusalOf(() => render(request, upstream({ stopMax: 4 }))).message).toBe(
+      'stop_sequences: found 5 texts; the model "house-model" takes at most 4',
+    );
+  });
+
+  test('are ours to find where the host takes none', () => {
+    const { body, stopTexts, dropped } = render(request, upstream({ stopMax: 0 }), true);
+    expect([body.stop, stopTexts, dropped]).toEqual([undefined, ['A', 'B', 'C', 'D', 'E'], []]);
+  });
+});
+
+describe('reasoning', () => {
+  const sentOf = (reasoning: ReasoningWish, efforts: readonly string[] | null = null) => {
+    const { body, dropped } = render(requestOf({ reasoning, named: { reasoning: 'thinking' } }), upstream({ efforts }));
+    return [body.reasoning_effort, dropped.length > 0];
+  };
+
+  test.each([
+    [wish({ mode: 'off' }), 'none'],
+    [wish({ mode: 'off', effort: 'high' }), 'none'],
+    [wish({ mode: 'between_tools' }), 'minimal'],
+    [wish({ mode: 'adaptive' }), undefined],
+    [wish({ mode: 'adaptive', effort: 'max' }), 'max'],
+    [wish({ mode: 'budget', budgetTokens: 2048 }), 'low'],
+    [wish({ mode: 'budget', budgetTokens: 2049 }), 'medium'],
+    [wish({ mode: 'budget', budgetTokens: 8192 }), 'medium'],
+    [wish({ mode: 'budget', budgetTokens: 24576 }), 'high'],
+    [wish({ mode: 'budget', budgetTokens: 24577 }), 'xhigh'],
+    [wish({ mode: 'budget', budgetTokens: 31999, effort: 'low' }), 'low'],
+  ])('%j is %p', (reasoning, sent) => {
+    expect(sentOf(reasoning)).toEqual([sent, false]);
+  });
+
+  test.each([
+    [wish({ effort: 'max' }), ['low', 'medium', 'high'], 'high', true],
+    [wish({ effort: 'minimal' }), ['none', 'low'], 'none', true],
+    [wish({ mode: 'off' }), ['low', 'medium', 'high'], 'low', true],
+    [wish({ mode: 'off' }), ['default', 'none'], 'none', false],
+    [wish({ mode: 'budget', budgetTokens: 50_000 }), ['low', 'high'], 'high', false],
+    [wish({ effort: 'low' }), [], undefined, true],
+    [wish({ effort: 'low' }), ['on'], undefined, true],
+    [wish({ mode: 'adaptive' }), [], undefined, false],
+  ] as const)('%j where %j are taken is %p', (reasoning, efforts, sent, named) => {
+    expect(sentOf(reasoning, efforts)).toEqual([sent, named]);
+  });
+
+  test('is not asked of a model that does not reason', () => {
+    const traits = { ...CAPABLE, takes: { ...CAPABLE.takes, reasoning: false } };
+    const off = render(requestOf({ reasoning: wish({ mode: 'off' }) }), traits);
+    expect([off.body.reasoning_effort, off.dropped]).toEqual([undefined, []]);
+    expect(render(requestOf({ reasoning: wish({ mode: 'adaptive' }) }), traits).dropped).toEqual(['reasoning']);
+  });
+});
+
+describe('the output format', () => {
+  const formatOf = (format: NonNullable<GenerationRequest['output_format']>, traits = CAPABLE) =>
+    render(requestOf({ output_format: format, named: { output_format: 'output_config.format' } }), traits);
+
+  test('is sent as it was written, under a name, strict where it can be', () => {
+    expect(formatOf(schemaFormat(null)).json).toContain(
+      `"response_format":{"type":"json_schema","json_schema":{"name":"output","schema":${STRICT},"strict":true}}`,
+    );
+    const loose = formatOf(schemaFormat(null, '{"type":"object"}'));
+    expect([loose.body.response_format.json_schema, loose.dropped]).toEqual([
+      { name: 'output', schema: { type: 'object' } },
+      [],
+    ]);
+  });
+
+  test('vector 58: a recursive schema is passed', () => {
+    const schema = '{"$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}';
+    expect(formatOf(schemaFormat(null, schema)).body.response_format.json_schema.schema).toEqual(JSON.parse(schema));
+  });
+
+  test('that was to be kept strictly and cannot be is named', () => {
+    expect(formatOf(schemaFormat(true, '{"type":"object"}')).dropped).toEqual(['output_config.format.strict']);
+    expect(formatOf(schemaFormat(true), upstream({ strictSchemas: false })).dropped).toEqual([
+      'output_config.format.strict',
+    ]);
+  });
+
+  test('with a schema is refused where the model takes none', () => {
+    const traits = { ...CAPABLE, takes: { ...CAPABLE.takes, structured_output: false } };
+    expect(refusalOf(() => formatOf(schemaFormat(null), traits)).param).toBe('output_config.format');
+  });
+});
+
+test('ids of devices that Claude Code sends are hashed, other users are sent as they are', () => {
+  const end_user = 'user_0a1b_account__session_2c3d';
+  const hash = createHash('sha256').update(end_user).digest('hex').slice(0, 32);
+  expect(render(requestOf({ end_user, named: { end_user: 'metadata.user_id' } })).body.safety_identifier).toBe(hash);
+  expect(render(requestOf({ end_user, named: { end_user: 'user' } })).body.safety_identifier).toBe(end_user);
+  expect(render(requestOf({ end_user: 'x'.repeat(129) })).body.safety_identifier).toHaveLength(32);
+});
+
+test('the tier of messages has its name here', () => {
+  expect(render(requestOf({ service_tier: 'standard_only' })).body.service_tier).toBe('default');
+  expect(render(requestOf({ service_tier: 'auto' })).body.service_tier).toBe('auto');
+});

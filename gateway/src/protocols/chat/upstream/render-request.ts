@@ -1,0 +1,113 @@
+/** Owns writing a canonical request as a chat-completions body. What becomes of each feature stands in rendered-features.ts. */
+import type { Feature, GenerationRequest } from '../../../generation/request.ts';
+import { writeJson } from '../../../wire/json-writer.ts';
+import type { RenderedRequest } from '../../codec.ts';
+import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import type { UpstreamTraits } from '../../upstream-traits.ts';
+import {
+  callerWord,
+  type Draft,
+  dropMark,
+  limitMarks,
+  modelWord,
+  type RenderContext,
+  startRendering,
+} from './render-context.ts';
+import { renderOpenaiMembers, renderOutputFormat, renderReasoning } from './render-generation-options.ts';
+import { renderTools } from './render-tools.ts';
+import { renderTurns } from './render-turns.ts';
+
+/** Throws CallFailure `invalid_request`, in the caller's words, for what cannot be carried. Only members that say something are written. */
+export function renderRequest(
+  request: GenerationRequest,
+  traits: UpstreamTraits,
+  notes: TranslationNotes,
+): RenderedRequest {
+  const context = startRendering(request, traits, notes);
+  const messages = renderTurns(context);
+  limitMarks(context);
+  dropMark(request.cache_mark, context);
+  const stop = renderStop(context);
+  const body = {
+    model: traits.model,
+    messages,
+    ...renderTools(context),
+    ...renderOutputLimit(context),
+    ...stop.sent,
+    ...renderSampling(context),
+    ...renderReasoning(context),
+    ...renderOutputFormat(context),
+    ...renderOpenaiMembers(context),
+    ...renderContinuation(context),
+    ...renderStream(context),
+  };
+  return {
+    json: writeJson(body),
+    tools: { restored: context.restored, custom: new Set() },
+    outputTool: null,
+    extractsJson: false,
+    stopTexts: stop.stopTexts,
+  };
+}
+
+/** vLLM continues the last message only if told so, and then adds no opening of a new one. Wire reference C.2. */
+function renderContinuation({ request, traits }: RenderContext): Draft {
+  const isPrefilled = request.turns.at(-1)?.role === 'assistant';
+  if (!isPrefilled || traits.chat.prefill !== 'continue_final_message') return {};
+  return { continue_final_message: true, add_generation_prompt: false };
+}
+
+/** Usage is always asked for: the gateway meters by it. */
+function renderStream({ request, traits }: RenderContext): Draft {
+  if (!request.stream) return {};
+  return { stream: true, stream_options: traits.chat.usageOption ? { include_usage: true } : undefined };
+}
+
+/** The most tokens of the answer, under the name that the host knows. */
+function renderOutputLimit(context: RenderContext): Draft {
+  const asked = context.request.outputTokensMax;
+  if (asked === null) return {};
+  const word = callerWord(context, 'output_limit');
+  if (asked === 0) throw refuseMember(word, `found 0; ${modelWord(context)} answers with at least 1 token`);
+  const most = context.traits.outputTokensMax;
+  const isOver = most !== null && asked > most;
+  if (isOver) context.notes.drop(word, `found ${asked}; ${modelWord(context)} answers with at most ${most} tokens`);
+  return { [context.traits.chat.outputLimitMember]: isOver ? most : asked };
+}
+
+/** Stop texts for upstream and, where it takes none, those that are ours to look for. */
+function renderStop(context: RenderContext): { readonly sent: Draft; readonly stopTexts: readonly string[] } {
+  const { stop } = context.request;
+  const most = context.traits.chat.stopMax;
+  if (stop.length === 0) return { sent: {}, stopTexts: [] };
+  if (most === 0) return { sent: {}, stopTexts: stop };
+  if (stop.length > most) {
+    throw refuseMember(
+      callerWord(context, 'stop'),
+      `found ${stop.length} texts; ${modelWord(context)} takes at most ${most}`,
+    );
+  }
+  return { sent: { stop }, stopTexts: [] };
+}
+
+/** A value that only repeats the default asks for nothing, so nothing is lost without it. */
+const DEFAULTS = { temperature: 1, top_p: 1, frequency_penalty: 0, presence_penalty: 0 } as const;
+
+function renderSampling(context: RenderContext): Draft {
+  const { request, traits } = context;
+  const sampling: Draft = {};
+  for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] as const) {
+    const value = request[name];
+    if (value === null) continue;
+    if (traits.chat.sampling) sampling[name] = value;
+    else if (value !== DEFAULTS[name]) drop(name, context);
+  }
+  if (request.top_k !== null && traits.chat.top_k) sampling.top_k = request.top_k;
+  else if (request.top_k !== null) drop('top_k', context);
+  if (request.seed !== null) sampling.seed = request.seed;
+  return sampling;
+}
+
+function drop(feature: Feature, context: RenderContext): void {
+  context.notes.drop(callerWord(context, feature), `${modelWord(context)} does not take it`);
+}

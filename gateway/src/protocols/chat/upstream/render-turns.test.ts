@@ -1,0 +1,229 @@
+/** Proves the order of messages: results behind their calls, media behind results, instructions in place. */
+import { describe, expect, test } from 'bun:test';
+import { type Part, textPart } from '../../../generation/part.ts';
+import {
+  assistantTurn,
+  callOf,
+  messagesOf,
+  refusalOf,
+  render,
+  requestOf,
+  resultOf,
+  turn,
+  upstream,
+  userTurn,
+} from '../testing/chat-request.ts';
+
+const PNG: Extract<Part, { kind: 'image' | 'audio' }> = {
+  kind: 'image',
+  source: { kind: 'base64', media_type: 'image/png', base64: 'AA' },
+  detail: null,
+  cache_mark: null,
+};
+const PNG_PART = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } };
+const SEPARATE = upstream({ mediaInToolMessages: false });
+const ask = userTurn(textPart('go'));
+
+test('vector 2: a call without arguments is sent with the empty object', () => {
+  const turns = [
+    ask,
+    assistantTurn(callOf('c1', 'f', ''), callOf('c2', 'g', '{}')),
+    userTurn(resultOf('c1'), resultOf('c2')),
+  ];
+  expect(messagesOf(turns)[1].tool_calls.map((call: { function: unknown }) => call.function)).toEqual([
+    { name: 'f', arguments: '{}' },
+    { name: 'g', arguments: '{}' },
+  ]);
+});
+
+test('vector 49: arguments keep every digit and their order', () => {
+  const json = '{"b":1, "a":9007199254740993}';
+  const turns = [ask, assistantTurn(callOf('c1', 'f', json)), userTurn(resultOf('c1'))];
+  expect(messagesOf(turns)[1].tool_calls[0].function.arguments).toBe(json);
+});
+
+test('vector 38: results stand first, in their order, what was said around them behind', () => {
+  const turns = [
+    ask,
+    assistantTurn(callOf('c1'), callOf('c2')),
+    userTurn(resultOf('c2', textPart('two')), textPart('wait'), resultOf('c1', textPart('one')), textPart('now')),
+  ];
+  expect(messagesOf(turns).slice(2)).toEqual([
+    { role: 'tool', tool_call_id: 'c2', content: 'two' },
+    { role: 'tool', tool_call_id: 'c1', content: 'one' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'wait' },
+        { type: 'text', text: 'now' },
+      ],
+    },
+  ]);
+});
+
+test('bug: Envoy AI Gateway, text before a result of a later turn keeps its place behind all results', () => {
+  const turns = [
+    ask,
+    assistantTurn(callOf('c1'), callOf('c2')),
+    userTurn(resultOf('c1', textPart('one')), textPart('first')),
+    userTurn(resultOf('c2', textPart('two')), textPart('second')),
+  ];
+  expect(messagesOf(turns).slice(2)).toEqual([
+    { role: 'tool', tool_call_id: 'c1', content: 'one' },
+    { role: 'tool', tool_call_id: 'c2', content: 'two' },
+    { role: 'user', content: 'first' },
+    { role: 'user', content: 'second' },
+  ]);
+});
+
+describe('vector 37: an image in a result reaches the model', () => {
+  const turns = [
+    ask,
+    assistantTurn(callOf('c1'), callOf('c2')),
+    userTurn(resultOf('c1', textPart('seen'), PNG), resultOf('c2', PNG), textPart('look')),
+  ];
+
+  test('in a user’s message behind all results, labelled', () => {
+    expect(messagesOf(turns, SEPARATE).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'c1', content: 'seen' },
+      { role: 'tool', tool_call_id: 'c2', content: '(this result is in the next message)' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From the result of the tool call c1:' },
+          PNG_PART,
+          { type: 'text', text: 'From the result of the tool call c2:' },
+          PNG_PART,
+          { type: 'text', text: 'look' },
+        ],
+      },
+    ]);
+  });
+
+  test('in the result itself where the host takes it', () => {
+    expect(messagesOf(turns)[2]).toEqual({
+      role: 'tool',
+      tool_call_id: 'c1',
+      content: [{ type: 'text', text: 'seen' }, PNG_PART],
+    });
+  });
+
+  test('when results come in turns of their own and an assistant’s turn follows', () => {
+    const apart = [
+      ask,
+      assistantTurn(callOf('c1'), callOf('c2')),
+      userTurn(resultOf('c1', PNG)),
+      userTurn(resultOf('c2', textPart('two'))),
+      assistantTurn(textPart('done')),
+    ];
+    const roles = messagesOf(apart, SEPARATE).map(({ role }: { role: string }) => role);
+    expect(roles).toEqual(['user', 'assistant', 'tool', 'tool', 'user', 'assistant']);
+  });
+
+  test('bug: Envoy AI Gateway and CLIProxyAPI #1670, at the end of the request too, error or not', () => {
+    const failed = { ...resultOf('c1', PNG), is_error: true } as Part;
+    const messages = messagesOf([ask, assistantTurn(callOf('c1')), userTurn(failed)], SEPARATE);
+    expect(messages.slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'c1', content: '[tool error] (this result is in the next message)' },
+      { role: 'user', content: [{ type: 'text', text: 'From the result of the tool call c1:' }, PNG_PART] },
+    ]);
+  });
+});
+
+test('texts of a result are lines; an error is said in words; an empty result is empty', () => {
+  const error = { ...resultOf('c1', textPart('no'), textPart('way')), is_error: true } as Part;
+  const silent = { ...resultOf('c2'), is_error: true } as Part;
+  const turns = [ask, assistantTurn(callOf('c1'), callOf('c2'), callOf('c3')), userTurn(error, silent, resultOf('c3'))];
+  expect(messagesOf(turns).slice(2)).toEqual([
+    { role: 'tool', tool_call_id: 'c1', content: '[tool error] no\nway' },
+    { role: 'tool', tool_call_id: 'c2', content: '[tool error]' },
+    { role: 'tool', tool_call_id: 'c3', content: '' },
+  ]);
+});
+
+describe('calls and results that do not fit together are refused by their path', () => {
+  const call = turn('assistant', [callOf('c1')], 1);
+  const result = turn('user', [resultOf('c1')], 2);
+  const user = turn('user', [textPart('go')], 3);
+  test.each([
+    ['a call at the end', [ask, call], 'messages.1'],
+    ['a call before a user’s text', [ask, call, user], 'messages.1'],
+    ['a call before instructions', [ask, call, turn('system', [textPart('x')], 2), result], 'messages.1'],
+    ['a result without a call', [ask, turn('user', [resultOf('c9')], 2)], 'messages.2'],
+    ['a second result', [ask, call, result, turn('user', [resultOf('c1')], 3)], 'messages.3'],
+    ['two calls with one id', [ask, turn('assistant', [callOf('c1'), callOf('c1')], 1), result], 'messages.1'],
+  ] as const)('%s', (_case, turns, param) => {
+    expect(refusalOf(() => messagesOf(turns)).param).toBe(param);
+  });
+});
+
+test('an id may be used again in a later turn', () => {
+  const round = [assistantTurn(callOf('c1')), userTurn(resultOf('c1'))];
+  expect(messagesOf([ask, ...round, ...round])).toHaveLength(5);
+});
+
+test('assistant’s turns in a row are one only where the results must stand behind both', () => {
+  const turns = [
+    ask,
+    assistantTurn(textPart('a'), callOf('c1')),
+    assistantTurn(callOf('c2')),
+    userTurn(resultOf('c1'), resultOf('c2')),
+  ];
+  expect(messagesOf(turns).map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'tool', 'tool']);
+  expect(messagesOf([ask, assistantTurn(textPart('a')), assistantTurn(textPart('b'))])).toHaveLength(3);
+});
+
+describe('instructions', () => {
+  test('vector 41: the attribution line of Claude Code is not sent', () => {
+    const marked = { ...textPart('rules'), cache_mark: { ttlMinutes: null } };
+    const system = turn('system', [
+      textPart('x-anthropic-billing-header: cc_version=2.1; cch=1a2b3;'),
+      textPart('You code.'),
+      marked,
+    ]);
+    expect(messagesOf([system, ask], upstream({ cacheMarks: false }))[0]).toEqual({
+      role: 'system',
+      content: 'You code.\n\nrules',
+    });
+    expect(messagesOf([system, ask])[0]).toEqual({
+      role: 'system',
+      content: [
+        { type: 'text', text: 'You code.' },
+        { type: 'text', text: 'rules', prompt_cache_breakpoint: { mode: 'explicit' } },
+      ],
+    });
+  });
+
+  test('that are nothing but the attribution line vanish', () => {
+    expect(messagesOf([turn('system', [textPart('x-anthropic-billing-header: a')]), ask])).toHaveLength(1);
+  });
+
+  test('vector 40: stay in the middle and take the host’s role', () => {
+    const turns = [ask, turn('system', [textPart('now in French')]), turn('developer', [textPart('be brief')])];
+    expect(messagesOf(turns, upstream({ systemRole: 'developer' })).slice(1)).toEqual([
+      { role: 'developer', content: 'now in French' },
+      { role: 'developer', content: 'be brief' },
+    ]);
+  });
+});
+
+describe('an assistant’s turn at the end', () => {
+  const turns = [ask, turn('assistant', [textPart('Sure')], 1)];
+  const prefilled = (prefill: 'refused' | 'plain' | 'prefix' | 'continue_final_message') =>
+    render(requestOf({ turns }), upstream({ prefill })).body;
+
+  test('is refused where the host takes none', () => {
+    expect(refusalOf(() => prefilled('refused')).message).toBe(
+      'messages.1: is the assistant\'s and stands last, but the model "house-model" takes no beginning of its answer; end with a user\'s message',
+    );
+  });
+
+  test('is said in the host’s way', () => {
+    expect(prefilled('plain').messages[1]).toEqual({ role: 'assistant', content: 'Sure' });
+    expect(prefilled('prefix').messages[1]).toEqual({ role: 'assistant', content: 'Sure', prefix: true });
+    expect(prefilled('continue_final_message')).toMatchObject({
+      continue_final_message: true,
+      add_generation_prompt: false,
+    });
+  });
+});

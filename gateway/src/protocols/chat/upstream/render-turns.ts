@@ -1,0 +1,236 @@
+/**
+ * Owns the order of messages that chat completions demands: the results of an assistant's calls stand right behind it, each in a
+ * message of its own, and what else was said follows. Refuses calls and results that do not fit together.
+ */
+import type { Part, ToolCallPart } from '../../../generation/part.ts';
+import type { Turn } from '../../../generation/request.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+import { unpackHostData } from '../shared/host-data.ts';
+import { joinTexts, renderContent, renderPart, renderResult } from './render-content.ts';
+import {
+  type Draft,
+  dropMark,
+  markPart,
+  modelWord,
+  type RenderContext,
+  upstreamId,
+  upstreamName,
+} from './render-context.ts';
+
+/** Claude Code's mark of itself: it changes with each request and would spoil upstream's prompt cache. Wire reference C.2. */
+const ATTRIBUTION = 'x-anthropic-billing-header:';
+
+interface OpenCall {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What was said while results are still to come. */
+interface HeldMessage {
+  readonly name: string | null;
+  readonly parts: Draft[];
+}
+
+interface Thread {
+  readonly messages: Draft[];
+  /** Calls without a result yet, by id. */
+  readonly open: Map<string, OpenCall>;
+  media: readonly Draft[];
+  held: readonly HeldMessage[];
+}
+
+/** Throws CallFailure that names the turn at fault. */
+export function renderTurns(context: RenderContext): Draft[] {
+  const thread: Thread = { messages: [], open: new Map(), media: [], held: [] };
+  for (const turn of joinCalls(context.request.turns)) renderTurn(turn, thread, context);
+  closeRun(thread);
+  markPrefill(context.request.turns.at(-1), thread.messages.at(-1), context);
+  return thread.messages;
+}
+
+function renderTurn(turn: Turn, thread: Thread, context: RenderContext): void {
+  if (turn.role === 'user') {
+    renderUser(turn, thread, context);
+    return;
+  }
+  closeRun(thread);
+  if (turn.role === 'assistant') {
+    thread.messages.push(renderAssistant(turn, context));
+    for (const part of turn.parts) if (part.kind === 'tool_call') openCall(part, turn.path, thread);
+    return;
+  }
+  const instructions = renderInstructions(turn, context);
+  if (instructions !== null) thread.messages.push(instructions);
+}
+
+/** Null: nothing remains to be said. */
+function renderInstructions({ parts, name, path }: Turn, context: RenderContext): Draft | null {
+  const kept = parts.filter((part) => part.kind !== 'text' || !part.text.startsWith(ATTRIBUTION));
+  if (kept.length === 0) return null;
+  const content = joinTexts(
+    kept.flatMap((part) => renderInstruction(part, path, context)),
+    '\n\n',
+  );
+  return { role: context.traits.chat.systemRole, content, name: name ?? undefined };
+}
+
+function renderInstruction(part: Part, path: string, context: RenderContext): Draft[] {
+  if (part.kind === 'text' || part.kind === 'opaque') return renderPart(part, path, context);
+  throw refuseMember(path, `holds a part (${part.kind}) that instructions cannot have; expected text`);
+}
+
+/** Results first, whatever stood before them (vector 38). */
+function renderUser(turn: Turn, thread: Thread, context: RenderContext): void {
+  const said: Draft[] = [];
+  let hasResults = false;
+  for (const part of turn.parts) {
+    if (part.kind !== 'tool_result') {
+      said.push(...renderPart(part, turn.path, context));
+      continue;
+    }
+    hasResults = true;
+    closeCall(part.call_id, turn.path, thread);
+    const { message, media } = renderResult(part, turn.path, context);
+    thread.messages.push(message);
+    thread.media = [...thread.media, ...media];
+  }
+  if (said.length > 0 || !hasResults) thread.held = [...thread.held, { name: turn.name, parts: said }];
+  if (thread.open.size === 0 && thread.held.length > 0) closeRun(thread);
+}
+
+/** Ends a run of results: all must be there; what was held back follows, behind the media that the results held. */
+function closeRun(thread: Thread): void {
+  for (const [id, { name, path }] of thread.open) {
+    throw refuseMember(
+      path,
+      `calls the tool ${JSON.stringify(name)} with the id ${JSON.stringify(id)}, but no result follows; send it in the next turn`,
+    );
+  }
+  const [first] = thread.held;
+  if (thread.media.length > 0) {
+    const parts = [...thread.media, ...(first?.parts ?? [])];
+    thread.held = [{ name: first?.name ?? null, parts }, ...thread.held.slice(1)];
+  }
+  for (const { name, parts } of thread.held) {
+    thread.messages.push({ role: 'user', content: renderContent(parts), name: name ?? undefined });
+  }
+  thread.media = [];
+  thread.held = [];
+}
+
+function openCall({ id, name }: ToolCallPart, path: string, { open }: Thread): void {
+  if (open.has(id))
+    throw refuseMember(path, `holds two tool calls with the id ${JSON.stringify(id)}; give each its own`);
+  open.set(id, { name, path });
+}
+
+function closeCall(id: string, path: string, { open }: Thread): void {
+  if (open.delete(id)) return;
+  throw refuseMember(
+    path,
+    `answers the tool call ${JSON.stringify(id)}, which the assistant's turn before it does not make; send the call first, and one result for it`,
+  );
+}
+
+/** Assistant's turns in a row are one where the earlier has calls: their results may only come behind both. */
+function joinCalls(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const before = joined.at(-1);
+    if (
+      turn.role === 'assistant' &&
+      before?.role === 'assistant' &&
+      before.parts.some(({ kind }) => kind === 'tool_call')
+    ) {
+      joined[joined.length - 1] = { ...before, parts: [...before.parts, ...turn.parts] };
+    } else {
+      joined.push(turn);
+    }
+  }
+  return joined;
+}
+
+/** An assistant's turn at the end is the beginning of the answer. */
+function markPrefill(turn: Turn | undefined, message: Draft | undefined, context: RenderContext): void {
+  if (turn?.role !== 'assistant' || message === undefined) return;
+  const { prefill } = context.traits.chat;
+  if (prefill === 'refused') {
+    throw refuseMember(
+      turn.path,
+      `is the assistant's and stands last, but ${modelWord(context)} takes no beginning of its answer; end with a user's message`,
+    );
+  }
+  if (prefill === 'prefix') message.prefix = true;
+}
+
+/** Throws CallFailure for a part that an assistant cannot have. */
+function renderAssistant(turn: Turn, context: RenderContext): Draft {
+  const { chat } = context.traits;
+  const spoken: Draft[] = [];
+  const calls: Draft[] = [];
+  let data: Draft = {};
+  const thoughts: string[] = [];
+  const refusals: string[] = [];
+  // What stands in for another format's part has a line of its own.
+  let gap = '';
+  for (const part of turn.parts) {
+    switch (part.kind) {
+      case 'text':
+        spoken.push(markPart({ type: 'text', text: `${gap}${part.text}` }, part.cache_mark, context));
+        gap = '';
+        break;
+      case 'opaque':
+        if (part.words === null) break;
+        spoken.push({ type: 'text', text: spoken.length === 0 ? part.words : `\n${part.words}` });
+        gap = '\n';
+        break;
+      case 'tool_call':
+        calls.push(renderCall(part, context));
+        data = joinData(data, part);
+        break;
+      case 'reasoning':
+        if (!part.redacted && part.text !== '') thoughts.push(part.text);
+        break;
+      case 'refusal':
+        if (chat.openaiMembers) refusals.push(part.text);
+        else spoken.push({ type: 'text', text: part.text });
+        break;
+      default:
+        throw misplaced(part, turn.path);
+    }
+  }
+  const isSilent = spoken.length === 0 && calls.length > 0;
+  const message: Draft = { role: 'assistant', content: isSilent && chat.nullContent ? null : joinTexts(spoken, '') };
+  if (turn.name !== null) message.name = turn.name;
+  if (refusals.length > 0) message.refusal = refusals.join('');
+  if (chat.reasoningInHistory !== null && thoughts.length > 0) message[chat.reasoningInHistory] = thoughts.join('\n\n');
+  if (calls.length > 0) message.tool_calls = calls;
+  return { ...message, ...data };
+}
+
+/** Arguments go as the model wrote them, digit by digit; a call without any has the empty object (vector 2). */
+function renderCall(call: ToolCallPart, context: RenderContext): Draft {
+  dropMark(call.cache_mark, context);
+  const id = upstreamId(call.id, context);
+  const name = upstreamName(call.name, context);
+  const data = unpackHostData(call.host_data)?.call as Draft | null | undefined;
+  if (call.tool === 'custom') return { id, type: 'custom', custom: { name, input: call.arguments }, ...data };
+  const called = { name, arguments: call.arguments === '' ? '{}' : call.arguments };
+  return { id, type: 'function', function: called, ...data };
+}
+
+/** Data on the message; of messages that became one, the details of all. */
+function joinData(before: Draft, { host_data }: ToolCallPart): Draft {
+  const data = unpackHostData(host_data)?.message as Draft | null | undefined;
+  if (data === null || data === undefined) return before;
+  const [earlier, later] = [before.reasoning_details, data.reasoning_details];
+  const details = Array.isArray(earlier) && Array.isArray(later) ? { reasoning_details: [...earlier, ...later] } : {};
+  return { ...before, ...data, ...details };
+}
+
+function misplaced(part: Part, path: string) {
+  return refuseMember(
+    path,
+    `holds a part (${part.kind}) that an assistant's message cannot have here; move it to a user's`,
+  );
+}

@@ -1,0 +1,261 @@
+/**
+ * Owns making whole tool calls of the fragments that upstreams send in many ways: which fragment belongs to which call, and
+ * when a call has begun. Reads deltas and whole messages alike. Wire reference A.7, C.4 and vectors 6 to 9.
+ */
+
+import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
+import { asObject, asText, type JsonObject } from '../../json.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import { packHostData } from '../shared/host-data.ts';
+import { TOOL_CALLS_MAX } from '../stream/stream-grammar.ts';
+import { startArguments, type ToldArguments } from './told-arguments.ts';
+
+const INDEX_MAX = 10_000;
+const ID_CHARS_MAX = 40;
+
+interface Call {
+  /** As upstream gave them; null: not yet. */
+  id: string | null;
+  name: string | null;
+  readonly tool: 'function' | 'custom';
+  /** Null: it waits for its name. */
+  part: number | null;
+  /** Arguments that came before the name. */
+  held: string;
+  readonly told: ToldArguments;
+  /** The last `extra_content` that came with it. */
+  extra: JsonObject | null;
+  ended: boolean;
+}
+
+/** The text of a value of the message as upstream wrote it. */
+export type ExactText = (path: ReadonlyArray<string | number>) => string | null;
+
+/** Who a fragment says it belongs to. */
+interface Claim {
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+export class ToolCallReader {
+  readonly #queue: EventQueue;
+  readonly #calls: Call[] = [];
+  readonly #atIndex = new Map<number, Call>();
+  readonly #atPosition = new Map<number, Call>();
+  readonly #byId = new Map<string, Call>();
+  readonly #idsGiven = new Set<string>();
+  #legacy: Call | null = null;
+
+  constructor(queue: EventQueue) {
+    this.#queue = queue;
+  }
+
+  /** Some call has begun. */
+  get any(): boolean {
+    return this.#calls.some((call) => call.part !== null);
+  }
+
+  /** `answerId` makes ids for calls that have none. */
+  readFragments(fragments: readonly unknown[], answerId: string, exact: ExactText): void {
+    for (let position = 0; position < fragments.length && !this.#queue.closed; position++) {
+      const fragment = asObject(fragments[position]);
+      if (fragment !== null) this.#readFragment(fragment, position, answerId, exact);
+    }
+  }
+
+  /** The `function_call` of before tools: one call, without an id. */
+  readFunctionCall(value: unknown, answerId: string, exact: ExactText): void {
+    const found = asObject(value);
+    const name = asText(found?.name);
+    const text = textOf(found?.arguments, ['function_call', 'arguments'], exact);
+    if (this.#legacy === null && name === null && text === '') return;
+    this.#legacy ??= this.#open('function');
+    if (this.#legacy !== null) this.#advance(this.#legacy, { id: null, name }, text, answerId);
+  }
+
+  /** No more comes. `cut`: the answer broke off, so that a call without a name may be left out. `message`: data on the message around the calls. */
+  finish(cut: boolean, message: JsonObject | null): void {
+    this.#tellData(message);
+    for (const call of this.#calls) {
+      if (call.part !== null) this.#end(call);
+      else if (!cut) this.#queue.refuse('upstream sent a tool call without a name');
+    }
+  }
+
+  /** What stands on the message goes with the first of its calls. */
+  #tellData(message: JsonObject | null): void {
+    let around = message;
+    for (const { part, extra } of this.#calls) {
+      if (part === null) continue;
+      const call = extra === null ? null : { extra_content: extra };
+      if (call !== null || around !== null) {
+        this.#queue.add({ kind: 'host_data', part, native: packHostData({ call, message: around }) });
+      }
+      around = null;
+    }
+  }
+
+  #readFragment(fragment: JsonObject, position: number, answerId: string, exact: ExactText): void {
+    const body = asObject(fragment.function);
+    const custom = asObject(fragment.custom);
+    const claim = { id: asText(fragment.id), name: asText(body?.name) ?? asText(custom?.name) };
+    const { index } = fragment;
+    if (typeof index === 'number' && !(Number.isInteger(index) && index >= 0 && index <= INDEX_MAX)) {
+      this.#queue.refuse(`upstream sent a tool call with the index ${index}`);
+      return;
+    }
+    const known = typeof index === 'number' ? this.#findByIndex(index, claim) : this.#findUnnumbered(position, claim);
+    const isCustom = known === null ? isCustomCall(fragment) : known.tool === 'custom';
+    const [holder, member] = isCustom ? (['custom', 'input'] as const) : (['function', 'arguments'] as const);
+    const value = isCustom ? custom?.input : body?.arguments;
+    const text = textOf(value, ['tool_calls', position, holder, member], exact);
+    if (known === null && claim.id === null && claim.name === null && text === '') return;
+    const call = known ?? this.#open(isCustom ? 'custom' : 'function');
+    if (call === null) return;
+    call.extra = asObject(fragment.extra_content) ?? call.extra;
+    if (typeof index === 'number') this.#place(index, call);
+    this.#atPosition.set(position, call);
+    this.#advance(call, claim, text, answerId);
+  }
+
+  /** The call that goes on at this index; null: another one begins there. */
+  #findByIndex(index: number, claim: Claim): Call | null {
+    const call = this.#atIndex.get(index);
+    return call !== undefined && goesOn(call, claim, true) ? call : null;
+  }
+
+  #findUnnumbered(position: number, claim: Claim): Call | null {
+    const named = claim.id === null ? undefined : this.#byId.get(claim.id);
+    const call = named ?? this.#atPosition.get(position);
+    return call !== undefined && goesOn(call, claim, false) ? call : null;
+  }
+
+  #open(tool: Call['tool']): Call | null {
+    if (this.#calls.length >= TOOL_CALLS_MAX) {
+      this.#queue.refuse(`upstream sent more than ${TOOL_CALLS_MAX} tool calls`);
+      return null;
+    }
+    const call: Call = {
+      id: null,
+      name: null,
+      tool,
+      part: null,
+      held: '',
+      told: startArguments(tool),
+      extra: null,
+      ended: false,
+    };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #place(index: number, call: Call): void {
+    const before = this.#atIndex.get(index);
+    if (before === call) return;
+    if (before !== undefined && before.part !== null) this.#end(before);
+    this.#atIndex.set(index, call);
+  }
+
+  #advance(call: Call, claim: Claim, text: string, answerId: string): void {
+    if (call.id === null && claim.id !== null) {
+      call.id = claim.id;
+      if (!this.#byId.has(claim.id)) this.#byId.set(claim.id, call);
+    }
+    call.name ??= claim.name;
+    if (call.part === null) {
+      call.held += text;
+      if (call.name !== null) this.#begin(call, call.name, answerId);
+    } else if (text !== '') {
+      if (call.ended) this.#queue.refuse('upstream went on with a tool call that another one had replaced');
+      else this.#tell(call.part, call.told.push(text));
+    }
+  }
+
+  #begin(call: Call, name: string, answerId: string): void {
+    const id = call.id !== null && !this.#idsGiven.has(call.id) ? call.id : this.#mintId(answerId);
+    this.#idsGiven.add(id);
+    call.part = this.#queue.begin({ kind: 'tool_call', id, name, tool: call.tool });
+    this.#tell(call.part, call.told.push(call.held));
+    call.held = '';
+  }
+
+  /** Of the answer's id, so that calls of different answers of one conversation differ and the same stream gives the same. */
+  #mintId(answerId: string): string {
+    const stem = answerId === '' ? 'call' : `call_${answerId}`;
+    let ordinal = this.#idsGiven.size;
+    let id = aliasText(`${stem}_${ordinal}`, ID_CHARS_MAX);
+    while (this.#idsGiven.has(id)) {
+      ordinal += 1;
+      id = aliasText(`${stem}_${ordinal}`, ID_CHARS_MAX);
+    }
+    return id;
+  }
+
+  #end(call: Call): void {
+    if (call.part === null || call.ended) return;
+    call.ended = true;
+    this.#tell(call.part, call.told.end());
+    this.#queue.add({ kind: 'part_end', part: call.part });
+  }
+
+  #tell(part: number, text: string): void {
+    if (text !== '') this.#queue.add({ kind: 'arguments_delta', part, text });
+  }
+}
+
+/** A piece of arguments. Some hosts give them as JSON that is no text: then as it was written. */
+function textOf(value: unknown, path: ReadonlyArray<string | number>, exact: ExactText): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : (exact(path) ?? JSON.stringify(value));
+}
+
+/** A different id is a different call; without one, a different name is. Without an index, any name begins a call. */
+export function goesOn(call: Pick<Call, 'id' | 'name'>, claim: Claim, hasIndex: boolean): boolean {
+  if (claim.id !== null && call.id !== null) return claim.id === call.id;
+  if (claim.name === null || call.name === null) return true;
+  return claim.name === call.name && (hasIndex || claim.id !== null);
+}
+
+function isCustomCall(fragment: JsonObject): boolean {
+  if (typeof fragment.type === 'string' && fragment.type !== '') return fragment.type === 'custom';
+  return asObject(fragment.function) === null && asObject(fragment.custom) !== null;
+}
+
+const NONE: readonly GenerationEvent[] = [];
+
+export class EventQueue {
+  #events: GenerationEvent[] = [];
+  #parts = 0;
+  #closed = false;
+
+  /** An `end`, `error` or `nonsense` was added. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  add(event: GenerationEvent): void {
+    if (this.#closed) return;
+    this.#events.push(event);
+    this.#closed = event.kind === 'end' || event.kind === 'error' || event.kind === 'nonsense';
+  }
+
+  /** Begins a part and gives its number. */
+  begin(opening: PartOpening): number {
+    const part = this.#parts;
+    this.#parts += 1;
+    this.add({ kind: 'part_start', part, opening });
+    return part;
+  }
+
+  refuse(message: string): void {
+    this.add({ kind: 'nonsense', message });
+  }
+
+  /** What was added since the last time. */
+  take(): readonly GenerationEvent[] {
+    if (this.#events.length === 0) return NONE;
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+}

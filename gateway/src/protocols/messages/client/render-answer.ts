@@ -1,0 +1,100 @@
+/** Owns writing a whole answer for a messages client. Source: wire reference B.5, B.6, C.3 and C.7. */
+
+import { CallFailure } from '../../../errors/call-failure.ts';
+import type { Generation } from '../../../generation/generation.ts';
+import type { Part, ReasoningPart, TextPart, ToolCallPart } from '../../../generation/part.ts';
+import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import type { AnswerContext } from '../../codec.ts';
+import { isCut } from '../shared/stop-reasons.ts';
+import { estimateUsage, renderUsage } from '../shared/usage.ts';
+import { judgeArguments, keepWholeMembers } from './call-arguments.ts';
+import { renderMessage, renderStop, startCallIds } from './render-message.ts';
+
+/** `finish_reason` is the `stop_reason`. Throws `upstream_nonsense` where a tool call's arguments are not a JSON object. */
+export function renderAnswer(
+  generation: Generation,
+  context: AnswerContext,
+): { readonly json: string; readonly finish_reason: string } {
+  const { parts, model, stop_sequence, explanation } = generation;
+  const finish_reason = generation.finish_reason ?? 'other';
+  const content = renderBlocks(parts, isCut(finish_reason), context);
+  const callsTool = parts.some(({ kind }) => kind === 'tool_call');
+  const stop = renderStop({ finish_reason, stop_sequence, explanation }, callsTool);
+  const outputBytes = parts.reduce((sum, part) => sum + bytesOf(part), 0);
+  const usage = generation.usage ?? estimateUsage(context.estimatedInputTokens, outputBytes);
+  return {
+    json: writeJson(renderMessage(model, content, stop, renderUsage(usage), context)),
+    finish_reason: stop.stop_reason,
+  };
+}
+
+/** UTF-8 bytes of a part's text, thinking or arguments. */
+function bytesOf(part: Generation['parts'][number]): number {
+  if (part.kind === 'tool_call') return Buffer.byteLength(part.arguments);
+  const speaks = part.kind === 'text' || part.kind === 'reasoning' || part.kind === 'refusal';
+  return speaks ? Buffer.byteLength(part.text) : 0;
+}
+
+/**
+ * Blocks in the order of the parts; an empty part makes none. `cut`: the answer ended before the model was done, so that
+ * arguments may be cut off: their whole members are shown. Throws `upstream_nonsense` where arguments are broken otherwise.
+ */
+function renderBlocks(parts: readonly Part[], cut: boolean, context: AnswerContext): WritableJson[] {
+  const takeId = startCallIds(context.id);
+  const blocks: WritableJson[] = [];
+  for (const part of parts) {
+    const block = renderBlock(part, cut, context, takeId);
+    if (block !== null) blocks.push(block);
+  }
+  return blocks;
+}
+
+function renderBlock(
+  part: Part,
+  cut: boolean,
+  context: AnswerContext,
+  takeId: (id: string) => string,
+): WritableJson | null {
+  switch (part.kind) {
+    case 'text':
+      return renderText(part);
+    case 'refusal':
+      return part.text === '' ? null : { type: 'text', text: part.text };
+    case 'reasoning':
+      return renderReasoning(part, context);
+    case 'tool_call':
+      return { type: 'tool_use', id: takeId(part.id), name: part.name, input: new RawJson(renderInput(part, cut)) };
+    case 'opaque':
+      return part.native.origin === 'messages' ? new RawJson(part.native.json) : null;
+    default:
+      throw new Error(`a model's answer has no ${part.kind}`);
+  }
+}
+
+/** Citations only where they came from this format: others cannot be told in it. */
+function renderText({ text, citations }: TextPart): WritableJson | null {
+  const natives = citations.flatMap(({ native }) => (native?.origin === 'messages' ? [new RawJson(native.json)] : []));
+  if (text === '' && natives.length === 0) return null;
+  return natives.length === 0 ? { type: 'text', text } : { type: 'text', text, citations: natives };
+}
+
+/** Only its issuer can read redacted thinking; all other thinking has a signature that is not empty, ours if there is no other. */
+function renderReasoning(
+  { text, signature, redacted, issuer }: ReasoningPart,
+  context: AnswerContext,
+): WritableJson | null {
+  const own = issuer === 'messages' ? signature : null;
+  if (redacted) return own === null ? null : { type: 'redacted_thinking', data: own };
+  if (text === '' && own === null) return null;
+  return { type: 'thinking', thinking: text, signature: own ?? context.sign(text) };
+}
+
+function renderInput({ tool, name, arguments: text }: ToolCallPart, cut: boolean): string {
+  if (tool === 'custom') return `{"input":${JSON.stringify(text)}}`;
+  const state = judgeArguments(text);
+  if (state === 'empty') return '{}';
+  if (state === 'whole') return text;
+  if (cut) return keepWholeMembers(text);
+  const named = JSON.stringify(name.slice(0, 100));
+  throw new CallFailure('upstream_nonsense', `the arguments of a call of ${named} are not a JSON object`);
+}

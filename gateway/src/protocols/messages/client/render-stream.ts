@@ -1,0 +1,304 @@
+/** Owns writing canonical events as the stream of a messages client. Errors are the vocabulary's. Source: wire reference B.7, C.4. */
+import type { GenerationEvent, PartOpening } from '../../../generation/event.ts';
+import type { Citation, OpaquePart } from '../../../generation/part.ts';
+import type { Usage } from '../../../generation/usage.ts';
+import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import type { AnswerContext, StreamRenderer } from '../../codec.ts';
+import { correctEstimate, estimateUsage, renderDeltaUsage, renderEstimate } from '../shared/usage.ts';
+import { MessagesGrammar, type MessagesStep } from '../stream/stream-grammar.ts';
+import { endsInHalf } from '../upstream/parse-answer-block.ts';
+import { NOT_STOPPED, renderMessage, renderStop, startCallIds } from './render-message.ts';
+import { PartSequencer } from './sequence-parts.ts';
+
+/** The beginning of a record up to where the JSON of its event begins to differ. */
+function recordHead(event: string): string {
+  return `event: ${event}\ndata: {"type":"${event}"`;
+}
+
+/** JSON in one line, as a record needs it: raw line ends can only be white space between its values. */
+function inOneLine(json: string): string {
+  return json.replace(/[\r\n]/g, ' ');
+}
+
+class CheckedRecords {
+  /** Why a record could not be written; null: all could. */
+  violation: string | null = null;
+  readonly #grammar = new MessagesGrammar();
+
+  /** The record if it may come now, else nothing. */
+  pass(step: MessagesStep, record: string): string {
+    const violation = this.#grammar.check(step);
+    if (violation === null) return record;
+    this.violation ??= violation;
+    return '';
+  }
+
+  /** A record of an event that has no index. */
+  write(step: MessagesStep, members: { readonly [member: string]: WritableJson }): string {
+    const rest = writeJson(members).slice(1);
+    return this.pass(step, `${recordHead(step.kind)}${rest === '}' ? '' : ','}${rest}\n\n`);
+  }
+}
+
+export function startStreamRenderer(context: AnswerContext): StreamRenderer {
+  return new MessagesStreamRenderer(context);
+}
+
+class MessagesStreamRenderer implements StreamRenderer {
+  finish_reason: string | null = null;
+  violation: string | null = null;
+  readonly #context: AnswerContext;
+  readonly #sequencer = new PartSequencer();
+  readonly #records = new CheckedRecords();
+  readonly #blocks: StreamBlocks;
+  #finish: Extract<GenerationEvent, { kind: 'finish' }> | null = null;
+  #usage: Usage | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#blocks = new StreamBlocks(this.#records, context);
+  }
+
+  push(event: GenerationEvent): string {
+    if (this.violation !== null) return '';
+    let records = '';
+    for (const ordered of this.#sequencer.push(event)) records += this.#write(ordered);
+    this.violation = this.#sequencer.violation ?? this.#records.violation;
+    return this.violation === null ? records : '';
+  }
+
+  skipped(_part: number, text: string): void {
+    this.#blocks.skip(text);
+  }
+
+  #write(event: GenerationEvent): string {
+    switch (event.kind) {
+      case 'text_delta':
+      case 'arguments_delta':
+        return this.#blocks.say(event.text);
+      case 'start':
+        return this.#start(event.model);
+      case 'part_start':
+        return this.#blocks.begin(event.opening);
+      case 'part_end':
+        return this.#blocks.end();
+      case 'signature':
+        return this.#blocks.sign(event.signature);
+      case 'citation':
+        return this.#blocks.cite(event.citation);
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        this.#finish = event;
+        return '';
+      case 'end':
+        return this.#end();
+      default:
+        return '';
+    }
+  }
+
+  #start(model: string | null): string {
+    const usage = renderEstimate(this.#context.estimatedInputTokens);
+    const message = renderMessage(model, [], NOT_STOPPED, usage, this.#context);
+    const step = { kind: 'message_start', blocks: 0, callsTool: false, stop_reason: null, output_tokens: 0 } as const;
+    return this.#records.write(step, { message });
+  }
+
+  #end(): string {
+    if (this.#finish === null) return this.#records.pass({ kind: 'message_stop' }, '');
+    const { estimatedInputTokens } = this.#context;
+    const { callsTool, outputBytes } = this.#blocks;
+    const counted = this.#usage ?? estimateUsage(estimatedInputTokens, outputBytes);
+    const usage = correctEstimate(counted, estimatedInputTokens);
+    const delta = renderStop(this.#finish, callsTool);
+    const { stop_reason } = delta;
+    const last = this.#records.write(
+      { kind: 'message_delta', stop_reason, output_tokens: usage.output },
+      { delta: { ...delta }, usage: renderDeltaUsage(usage) },
+    );
+    this.finish_reason = stop_reason;
+    return last + this.#records.write({ kind: 'message_stop' }, {});
+  }
+}
+
+const DELTA_HEAD = recordHead('content_block_delta');
+const CUSTOM_INPUT_HEAD = '{"input":"';
+
+/** The kind of delta that carries a part's text, and its member. */
+const DELTAS = {
+  text: { type: 'text_delta', member: 'text' },
+  thinking: { type: 'thinking_delta', member: 'thinking' },
+  tool_use: { type: 'input_json_delta', member: 'partial_json' },
+} as const;
+
+class StreamBlocks {
+  /** Whether any block calls a tool. */
+  callsTool = false;
+  /** UTF-8 bytes of all text, thinking and arguments. */
+  outputBytes = 0;
+  #index = -1;
+  #opening: PartOpening = { kind: 'text' };
+  #isOpen = false;
+  /** What a delta of the open block is written behind, and what it is to the grammar. */
+  #head = '';
+  #step: MessagesStep = { kind: 'unknown' };
+  /** The first half of a character, until the other comes. */
+  #half = '';
+  #hasText = false;
+  #thinking = '';
+  #signature: string | null = null;
+  readonly #records: CheckedRecords;
+  readonly #context: AnswerContext;
+  readonly #takeId: (id: string) => string;
+
+  constructor(records: CheckedRecords, context: AnswerContext) {
+    this.#records = records;
+    this.#context = context;
+    this.#takeId = startCallIds(context.id);
+  }
+
+  begin(opening: PartOpening): string {
+    this.#opening = opening;
+    this.#half = '';
+    this.#hasText = false;
+    this.#thinking = '';
+    this.#signature = null;
+    if (opening.kind === 'opaque') return this.#writeOpaque(opening.part);
+    if (opening.kind !== 'tool_call') return '';
+    this.callsTool = true;
+    const { name } = opening;
+    return this.#open('tool_use', { type: 'tool_use', id: this.#takeId(opening.id), name, input: {} });
+  }
+
+  /** A piece of the open part's text, thinking or arguments. */
+  say(text: string): string {
+    let whole = text;
+    if (this.#half !== '') {
+      whole = this.#half + text;
+      this.#half = '';
+    }
+    if (endsInHalf(whole)) {
+      this.#half = whole.slice(-1);
+      whole = whole.slice(0, -1);
+    }
+    return whole === '' ? '' : this.#countAndWrite(whole);
+  }
+
+  /** A piece of the open part that went out already, written like the one before it. */
+  skip(text: string): void {
+    this.outputBytes += Buffer.byteLength(text);
+    if (this.#opening.kind === 'reasoning') this.#thinking += text;
+  }
+
+  sign(signature: string): string {
+    this.#signature = signature;
+    return '';
+  }
+
+  /** Only what came from this format can be told in it. */
+  cite(citation: Citation): string {
+    if (this.#opening.kind !== 'text' || citation.native?.origin !== 'messages') return '';
+    const opened = this.#isOpen ? '' : this.#openText();
+    const json = inOneLine(citation.native.json);
+    const delta = `{"type":"citations_delta","citation":${json}}`;
+    const step = { kind: 'content_block_delta', index: this.#index, delta: 'citations_delta' } as const;
+    return opened + this.#records.pass(step, `${DELTA_HEAD},"index":${this.#index},"delta":${delta}}\n\n`);
+  }
+
+  end(): string {
+    const half = this.#half === '' ? '' : this.#countAndWrite(this.#half);
+    this.#half = '';
+    const last = half + this.#finish(this.#opening);
+    if (!this.#isOpen) return last;
+    this.#isOpen = false;
+    const step = { kind: 'content_block_stop', index: this.#index } as const;
+    return last + this.#records.write(step, { index: this.#index });
+  }
+
+  /** What stands before the stop. */
+  #finish(opening: PartOpening): string {
+    if (opening.kind === 'reasoning')
+      return opening.redacted ? this.#writeRedacted(opening.issuer) : this.#writeSignature(opening.issuer);
+    if (opening.kind !== 'tool_call') return '';
+    if (opening.tool === 'custom') return this.#delta(this.#hasText ? '"}' : `${CUSTOM_INPUT_HEAD}"}`);
+    return this.#hasText ? '' : this.#delta('{}');
+  }
+
+  #countAndWrite(text: string): string {
+    this.outputBytes += Buffer.byteLength(text);
+    return this.#write(text);
+  }
+
+  #write(text: string): string {
+    const opening = this.#opening;
+    switch (opening.kind) {
+      case 'text':
+      case 'refusal':
+        return this.#isOpen ? this.#delta(text) : this.#openText() + this.#delta(text);
+      case 'reasoning': {
+        if (opening.redacted) return '';
+        this.#thinking += text;
+        const opened = this.#isOpen ? '' : this.#openThinking();
+        return opened + this.#delta(text);
+      }
+      case 'tool_call': {
+        const head = opening.tool === 'custom' && !this.#hasText ? CUSTOM_INPUT_HEAD : '';
+        this.#hasText ||= text.trim() !== '' || opening.tool === 'custom';
+        return this.#delta(opening.tool === 'custom' ? head + JSON.stringify(text).slice(1, -1) : text);
+      }
+      default:
+        return '';
+    }
+  }
+
+  #delta(text: string): string {
+    return this.#records.pass(this.#step, `${this.#head}${JSON.stringify(text)}}}\n\n`);
+  }
+
+  #openText(): string {
+    return this.#open('text', { type: 'text', text: '' });
+  }
+
+  #openThinking(): string {
+    return this.#open('thinking', { type: 'thinking', thinking: '', signature: '' });
+  }
+
+  #open(block: keyof typeof DELTAS, content_block: WritableJson): string {
+    const started = this.#start(block, content_block);
+    const { type, member } = DELTAS[block];
+    this.#head = `${DELTA_HEAD},"index":${this.#index},"delta":{"type":"${type}","${member}":`;
+    this.#step = { kind: 'content_block_delta', index: this.#index, delta: type };
+    return started;
+  }
+
+  #start(block: string, content_block: WritableJson): string {
+    this.#index += 1;
+    this.#isOpen = true;
+    return this.#records.write(
+      { kind: 'content_block_start', index: this.#index, block },
+      { index: this.#index, content_block },
+    );
+  }
+
+  #writeSignature(issuer: string | null): string {
+    const own = issuer === 'messages' ? this.#signature : null;
+    if (!this.#isOpen && own === null) return '';
+    const opened = this.#isOpen ? '' : this.#openThinking();
+    const signature = own ?? this.#context.sign(this.#thinking);
+    const delta = `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`;
+    const step = { kind: 'content_block_delta', index: this.#index, delta: 'signature_delta' } as const;
+    return opened + this.#records.pass(step, `${DELTA_HEAD},"index":${this.#index},"delta":${delta}}\n\n`);
+  }
+
+  /** Only the issuer can read it; from anywhere else it would be refused when it comes back. */
+  #writeRedacted(issuer: string | null): string {
+    if (issuer !== 'messages' || this.#signature === null) return '';
+    return this.#start('redacted_thinking', { type: 'redacted_thinking', data: this.#signature });
+  }
+
+  #writeOpaque({ type, native }: OpaquePart): string {
+    return native.origin === 'messages' ? this.#start(type, new RawJson(inOneLine(native.json))) : '';
+  }
+}

@@ -1,0 +1,220 @@
+/** Owns the reading of a messages `usage` object into disjoint counters, and what is odd about it. Source: wire reference B.6 and C.7. */
+import { readTierWords, specialTier, type TierWords } from '../../../generation/tier-words.ts';
+import {
+  apartOf,
+  NO_FLAGS,
+  type ServerTools,
+  type ToldUsage,
+  type Usage,
+  type UsageApart,
+  type UsageFlag,
+  type UsagePart,
+} from '../../../generation/usage.ts';
+import type { WritableJson } from '../../../wire/json-writer.ts';
+import { readServerToolUse } from '../../answer/server-tools.ts';
+import { asCount, asObject, type JsonObject } from '../../json.ts';
+import { type Iterations, joinIterations, readIterations } from './iterations.ts';
+
+/** Counters of a stream arrive in pieces: `message_start` and then cumulative totals; null: not said yet. */
+export interface UsageTally {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cache_read: number;
+  /** All that was written; null: the split alone says it. */
+  readonly cache_write: number | null;
+  /** Null: of the last total that was named, nobody said it. */
+  readonly cache_write_5m: number | null;
+  readonly cache_write_1h: number;
+  readonly reasoning: number;
+  /** The runs of models that the answer took; they replace the totals, which leave some of them out. Null: not told. */
+  readonly iterated: Iterations | null;
+  /** Requests of tools that ran upstream; null: none was named. The totals have those of all iterations. */
+  readonly tools: ServerTools | null;
+  /** The words for the tier of the answer, standard ones too; undefined: none was stated. */
+  readonly tier: TierWords | undefined;
+  /** A counter was negative or not an integer: nothing of it holds. */
+  readonly invalid: boolean;
+}
+
+export const EMPTY_TALLY: UsageTally = {
+  input: null,
+  output: null,
+  cache_read: 0,
+  cache_write: null,
+  cache_write_5m: null,
+  cache_write_1h: 0,
+  reasoning: 0,
+  iterated: null,
+  tools: null,
+  tier: undefined,
+  invalid: false,
+};
+
+/** Overwrites each counter that the object names by a number: the last value wins, nothing is added. */
+export function tallyUsage(tally: UsageTally, value: unknown): UsageTally {
+  const usage = asObject(value);
+  if (usage === null) return tally;
+  const input = asCount(usage.input_tokens);
+  const output = asCount(usage.output_tokens);
+  const written = asCount(usage.cache_creation_input_tokens);
+  const split = asObject(usage.cache_creation);
+  const isTotalNew = typeof written === 'number';
+  return {
+    input: typeof input === 'number' ? input : tally.input,
+    output: typeof output === 'number' ? output : tally.output,
+    cache_read: counter(usage.cache_read_input_tokens, tally.cache_read),
+    cache_write: isTotalNew ? written : tally.cache_write,
+    cache_write_5m: counter(split?.ephemeral_5m_input_tokens, isTotalNew ? null : tally.cache_write_5m),
+    cache_write_1h: counter(split?.ephemeral_1h_input_tokens, tally.cache_write_1h),
+    reasoning: counter(asObject(usage.output_tokens_details)?.thinking_tokens, tally.reasoning),
+    iterated:
+      usage.iterations == null ? tally.iterated : (readIterations(usage.iterations, countersOf) ?? tally.iterated),
+    tools: tallyTools(tally.tools, usage.server_tool_use),
+    tier: tallyTier(tally.tier, usage),
+    invalid: tally.invalid || input === 'invalid' || output === 'invalid',
+  };
+}
+
+/** Whether a usage object has a count of the output; in a `message_start` it is a beginning, in a `message_delta` the whole. */
+export function namesOutput(value: unknown): boolean {
+  return typeof asCount(asObject(value)?.output_tokens) === 'number';
+}
+
+/** The counters, or null where input or output is missing or does not hold. */
+export function usageOf(tally: UsageTally): Usage | null {
+  if (tally.invalid || tally.input === null || tally.output === null) return null;
+  const written = writtenIn(tally);
+  const cache_write_1h = Math.min(tally.cache_write_1h, written);
+  const counters = {
+    input: tally.input,
+    cache_read: tally.cache_read,
+    cache_write_5m: written - cache_write_1h,
+    cache_write_1h,
+    output: tally.output,
+    reasoning: Math.min(tally.reasoning, tally.output),
+  };
+  if (tally.iterated === null) return withApart(counters, tally, null);
+  const joined = joinIterations({ ...counters, reasoning: tally.reasoning }, tally.iterated);
+  return withApart(joined.counters, tally, joined.parts);
+}
+
+/** The counters of one iteration. */
+function countersOf(iteration: JsonObject): Usage | null {
+  return usageOf(tallyUsage(EMPTY_TALLY, iteration));
+}
+
+function writtenIn({ cache_write, cache_write_5m, cache_write_1h }: UsageTally): number {
+  return cache_write ?? (cache_write_5m ?? 0) + cache_write_1h;
+}
+
+function withApart(counters: Usage, { tools, tier }: UsageTally, parts: readonly UsagePart[] | null): Usage {
+  const special = specialTier(tier);
+  if (tools === null && special === undefined && parts === null) return counters;
+  const apart: UsageApart = {
+    ...(tools === null ? undefined : apartOf({}, Object.entries(tools))),
+    ...(special === undefined ? undefined : { tier: special }),
+    ...(parts === null ? undefined : { parts }),
+  };
+  return Object.keys(apart).length === 0 ? counters : { ...counters, apart };
+}
+
+function tallyTier(before: TierWords | undefined, usage: JsonObject): TierWords | undefined {
+  const stated = readTierWords(usage);
+  return stated === undefined || before === undefined ? (stated ?? before) : { ...before, ...stated };
+}
+
+function tallyTools(before: ServerTools | null, value: unknown): ServerTools | null {
+  const named = readServerToolUse(value);
+  return named.length === 0 ? before : { ...before, ...Object.fromEntries(named) };
+}
+
+/** As `usageOf`, with what is odd about it. */
+export function toldUsageOf(tally: UsageTally): ToldUsage | null {
+  const usage = usageOf(tally);
+  return usage === null ? null : { usage, flags: flagsOf(tally, usage) };
+}
+
+function flagsOf(tally: UsageTally, usage: Usage): readonly UsageFlag[] {
+  const { input, output, cache_read, cache_write_5m, cache_write_1h, reasoning, iterated } = tally;
+  let flags: readonly UsageFlag[] = NO_FLAGS;
+  const written = writtenIn(tally);
+  // Totals may leave out what some iterations used; they cannot have more than all of them.
+  const exceeds =
+    iterated !== null &&
+    ((input ?? 0) > iterated.sum.input ||
+      (output ?? 0) > iterated.sum.output ||
+      cache_read > iterated.sum.cache_read ||
+      written > iterated.sum.cache_write_5m + iterated.sum.cache_write_1h);
+  const isSplitOff = cache_write_5m !== null && cache_write_5m + cache_write_1h !== written;
+  if (exceeds || isSplitOff) flags = [...flags, 'sum'];
+  if (cache_write_1h > written) flags = [...flags, 'cached'];
+  if (reasoning > usage.output) flags = [...flags, 'reasoning'];
+  return flags;
+}
+
+function counter<Before extends number | null>(value: unknown, before: Before): number | Before {
+  const count = asCount(value);
+  return typeof count === 'number' ? count : before;
+}
+
+const BYTES_PER_TOKEN = 4;
+
+/** Counters where the source gave none that hold: our estimate of the prompt, and of so many bytes of answer. */
+export function estimateUsage(inputTokens: number, outputBytes: number): Usage {
+  return {
+    input: inputTokens,
+    cache_read: 0,
+    cache_write_5m: 0,
+    cache_write_1h: 0,
+    output: Math.ceil(outputBytes / BYTES_PER_TOKEN),
+    reasoning: 0,
+  };
+}
+
+/** Of a whole message. */
+export function renderUsage(usage: Usage): { readonly [member: string]: WritableJson } {
+  return {
+    ...renderDeltaUsage(usage),
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cache_write_5m,
+      ephemeral_1h_input_tokens: usage.cache_write_1h,
+    },
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
+  };
+}
+
+/** Of `message_start`: what upstream has not counted yet. How cache writes will split is not known, and no later event says it. */
+export function renderEstimate(inputTokens: number): WritableJson {
+  return { ...renderUsage(estimateUsage(inputTokens, 0)), cache_creation: null };
+}
+
+/** Of `message_delta`: the cumulative totals. */
+export function renderDeltaUsage(usage: Usage): { readonly [member: string]: WritableJson } {
+  return {
+    input_tokens: usage.input,
+    cache_creation_input_tokens: usage.cache_write_5m + usage.cache_write_1h,
+    cache_read_input_tokens: usage.cache_read,
+    output_tokens: usage.output,
+    output_tokens_details: { thinking_tokens: usage.reasoning },
+    server_tool_use: renderToolUse(usage),
+  };
+}
+
+/** The format has members for two kinds; null where neither was used. */
+function renderToolUse({ apart }: Usage): WritableJson {
+  const { web_search = 0, web_fetch = 0 } = apart?.server_tools ?? {};
+  return web_search + web_fetch === 0 ? null : { web_search_requests: web_search, web_fetch_requests: web_fetch };
+}
+
+/**
+ * The counters that follow an estimate in `message_start`: Claude Code overwrites it only by values above 0, so where all of
+ * the prompt was cached one token is shown as not cached, or the prompt would count twice. Source: B.6, vector 18b.
+ */
+export function correctEstimate(usage: Usage, estimatedInputTokens: number): Usage {
+  if (usage.input > 0 || estimatedInputTokens === 0) return usage;
+  if (usage.cache_read > 0) return { ...usage, input: 1, cache_read: usage.cache_read - 1 };
+  if (usage.cache_write_5m > 0) return { ...usage, input: 1, cache_write_5m: usage.cache_write_5m - 1 };
+  return usage.cache_write_1h > 0 ? { ...usage, input: 1, cache_write_1h: usage.cache_write_1h - 1 } : usage;
+}

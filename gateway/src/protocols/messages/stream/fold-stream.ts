@@ -1,0 +1,152 @@
+/**
+ * Folds a messages stream into the message in one piece: all blocks, known here or not, with their contents as written. An
+ * observer judges the records. Wire reference B.5 to B.7.
+ */
+import { CallFailure } from '../../../errors/call-failure.ts';
+import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import type { Usage } from '../../../generation/usage.ts';
+import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import { type JsonDraft, mergeDelta, startDraft } from '../../answer/merge-delta.ts';
+import { elementTexts, memberText } from '../../exact-json.ts';
+import { asArray, asObject, type JsonObject, parseObject } from '../../json.ts';
+import type { AnswerFold } from '../../protocol.ts';
+import { keepWholeMembers } from '../client/call-arguments.ts';
+
+/** Reasons by which upstream itself cut the answer, in the middle of a call perhaps. */
+const CUT_REASONS: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);
+
+/** A message names itself: it needs no id of ours. */
+export function startFold(): AnswerFold {
+  return new MessagesFold();
+}
+
+class MessagesFold implements AnswerFold {
+  #message: JsonObject | null = null;
+  /** In the order in which they began. */
+  readonly #blocks: FoldedBlock[] = [];
+  readonly #open = new Map<unknown, FoldedBlock>();
+  #usage: JsonObject = {};
+
+  push(record: SseRecord): void {
+    const json = dataText(record);
+    const event = parseObject(json);
+    switch (event?.type) {
+      case 'message_start':
+        this.#start(event, json);
+        return;
+      case 'content_block_start': {
+        const block = this.#begin(event.content_block, memberText(json, 'content_block'));
+        if (block !== null) this.#open.set(event.index, block);
+        return;
+      }
+      case 'content_block_delta':
+        this.#open.get(event.index)?.push(asObject(event.delta) ?? {}, memberText(json, 'delta') ?? '{}');
+        return;
+      case 'content_block_stop':
+        this.#open.delete(event.index);
+        return;
+      case 'message_delta':
+        this.#change(event);
+    }
+  }
+
+  finish(cut: Usage | null): string {
+    const message = this.#message;
+    if (message === null) {
+      throw new CallFailure('upstream_nonsense', 'the model provider sent an answer that is none: it never began');
+    }
+    const stop = cut === null ? {} : { stop_reason: message.stop_reason ?? 'max_tokens' };
+    const counted = cut === null ? {} : { input_tokens: cut.input, output_tokens: cut.output };
+    const isCut = cut !== null || CUT_REASONS.has(message.stop_reason);
+    return writeJson({
+      ...(message as { readonly [member: string]: WritableJson }),
+      content: this.#blocks.map((block) => new RawJson(block.finish(isCut))),
+      ...(stop as { readonly [member: string]: WritableJson }),
+      usage: { ...(this.#usage as { readonly [member: string]: WritableJson }), ...counted },
+    });
+  }
+
+  #start(event: JsonObject, json: string): void {
+    const message = asObject(event.message);
+    if (message === null || this.#message !== null) return;
+    this.#message = message;
+    this.#count(message.usage);
+    const texts = elementTexts(memberText(memberText(json, 'message') ?? '', 'content') ?? '');
+    for (const [index, block] of asArray(message.content).entries()) this.#begin(block, texts[index] ?? null);
+  }
+
+  #begin(value: unknown, json: string | null): FoldedBlock | null {
+    const content = asObject(value);
+    if (content === null || json === null) return null;
+    const block = new FoldedBlock(content, json);
+    this.#blocks.push(block);
+    return block;
+  }
+
+  /** What it says of the message replaces what its start said. */
+  #change({ type: _, delta, usage, ...others }: JsonObject): void {
+    if (this.#message === null) return;
+    this.#message = { ...this.#message, ...others, ...asObject(delta) };
+    this.#count(usage);
+  }
+
+  /** Cumulative: a later number replaces an earlier one. */
+  #count(usage: unknown): void {
+    const told = Object.entries(asObject(usage) ?? {}).filter(
+      ([name, value]) => value !== null || !(name in this.#usage),
+    );
+    this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
+  }
+}
+
+/** Builds one content block. What no delta touched stays as it was written. */
+class FoldedBlock {
+  readonly #json: string;
+  readonly #draft: JsonDraft;
+  #isTouched = false;
+  #input = '';
+  readonly #citations: RawJson[] = [];
+
+  /** `json` is the block as it was written. */
+  constructor(block: JsonObject, json: string) {
+    this.#json = json;
+    this.#draft = Object.assign(startDraft(), block);
+  }
+
+  /** `json` is the delta as it was written. */
+  push(delta: JsonObject, json: string): void {
+    this.#isTouched = true;
+    const { type, ...members } = delta;
+    if (type === 'input_json_delta')
+      this.#input += typeof members.partial_json === 'string' ? members.partial_json : '';
+    else if (type === 'citations_delta') this.#citations.push(new RawJson(memberText(json, 'citation') ?? 'null'));
+    else if (type === 'signature_delta') Object.assign(this.#draft, members);
+    else mergeDelta(this.#draft, members);
+  }
+
+  /**
+   * JSON of the block. `cut`: arguments may have broken off; what came whole of them is kept.
+   * @throws CallFailure `upstream_nonsense` where they are no JSON object all the same.
+   */
+  finish(cut: boolean): string {
+    if (!this.#isTouched) return this.#json;
+    const members = this.#draft as { readonly [member: string]: WritableJson };
+    const before = this.#citations.length === 0 ? null : memberText(this.#json, 'citations');
+    const earlier = before === null || before === 'null' || before === '[]' ? [] : [new RawJson(before.slice(1, -1))];
+    const citations = this.#citations.length === 0 ? {} : { citations: [...earlier, ...this.#citations] };
+    return writeJson({ ...members, ...citations, ...this.#finishInput(cut) });
+  }
+
+  #finishInput(cut: boolean): { readonly input?: RawJson } {
+    if (this.#input.trim() === '') {
+      const input = memberText(this.#json, 'input');
+      return input === null ? {} : { input: new RawJson(input) };
+    }
+    if (parseObject(this.#input) !== null) return { input: new RawJson(this.#input) };
+    if (cut) return { input: new RawJson(keepWholeMembers(this.#input)) };
+    throw new CallFailure(
+      'upstream_nonsense',
+      'the model provider sent an answer that is none: the arguments of a tool call are not a JSON object',
+    );
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Fits a JSON Schema to what Anthropic can hold an answer to: closes its objects and moves the keywords that it refuses into
+ * descriptions, where the model reads them. All else stays as it was written, digit by digit. Changes no schema that fits.
+ * Rules: https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations, read 2026-11-22.
+ */
+import type { JsonText } from '../../../generation/part.ts';
+import {
+  children,
+  elements,
+  type JsonNode,
+  jsonText,
+  member,
+  memberName,
+  stringValue,
+} from '../../../wire/json-node.ts';
+import { scanJson } from '../../../wire/json-scan.ts';
+import type { TranslationNotes } from '../../request/translation-notes.ts';
+
+/** A schema that fits, and the keywords, each once, to which the model is no longer held. */
+export interface FittedSchema {
+  readonly schema: JsonText;
+  readonly unenforced: readonly string[];
+}
+
+/** The schema was held to the operator's limits of a body already. */
+const DEPTH_MAX = 1000;
+const LIMITS = { depthMax: DEPTH_MAX, keysPerObjectMax: 1_000_000, outlineDepth: DEPTH_MAX };
+
+/** Keywords that are sent with their value as it is. */
+const KEPT = new Set(['type', 'title', 'description', 'default', 'required', '$ref']);
+/** Holds schemas by name. */
+const NAMED_SCHEMAS = new Set(['properties', '$defs', 'definitions']);
+/** Says nothing of which values are valid, nor anything to a model. */
+const SILENT = new Set(['$schema', '$id', '$anchor', '$comment']);
+/** Says nothing of which values are valid; the model reads it in the description. */
+const ANNOTATIONS = new Set(['examples', 'example', 'deprecated', 'readOnly', 'writeOnly', 'discriminator']);
+const FORMATS = new Set<unknown>([
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+]);
+
+/** A schema while it is written: keywords in their order, and those that become words. */
+class Draft {
+  readonly kept = new Map<string, JsonText>();
+  readonly properties = new Map<string, JsonText>();
+  readonly required = new Set<JsonText>();
+  readonly words: string[] = [];
+}
+
+/** The schema fitted. A text that is no JSON object, or names a member twice, is left for upstream to judge. */
+export function fitSchema(schema: JsonText): FittedSchema {
+  const outline = scanJson(Buffer.from(schema), LIMITS);
+  if (!outline.ok || outline.root.kind !== 'object') return { schema, unenforced: [] };
+  const fitting = new Fitting();
+  const fitted = fitting.fit(outline.root);
+  return { schema: fitting.changed ? fitted : schema, unenforced: [...fitting.unenforced] };
+}
+
+/** The schema as it is sent; each keyword that is only told in words is named below `path`, as the caller's promise of it is not kept. */
+export function renderSchema(written: JsonText, path: string, notes: TranslationNotes): JsonText {
+  const { schema, unenforced } = fitSchema(written);
+  for (const keyword of unenforced) {
+    notes.drop(`${path}.${keyword}`, 'Anthropic holds no answer to it; the model is only told of it in words');
+  }
+  return schema;
+}
+
+class Fitting {
+  changed = false;
+  readonly unenforced = new Set<string>();
+
+  /** A schema as text. What is no object (`true`, or no schema at all) is left as it is. */
+  fit(node: JsonNode): JsonText {
+    if (node.kind !== 'object') return jsonText(node);
+    const draft = new Draft();
+    for (const source of this.#sources(node))
+      for (const keyword of children(source)) this.#take(keyword, source, draft);
+    if (draft.kept.has('$ref')) this.#isolate(draft);
+    else this.#close(node, draft);
+    return this.#write(draft);
+  }
+
+  /** The schema and, where all of `allOf` are plain, these as well: what they demand together is one schema. */
+  #sources(node: JsonNode): readonly JsonNode[] {
+    const all = elements(member(node, 'allOf') ?? node);
+    const isPlain = all.length > 0 && all.every((one) => one.kind === 'object' && isMergeable(one, all.length));
+    return isPlain ? [node, ...all] : [node];
+  }
+
+  #take(node: JsonNode, holder: JsonNode, draft: Draft): void {
+    const keyword = memberName(node);
+    if (NAMED_SCHEMAS.has(keyword) && node.kind === 'object') {
+      const schemas = children(node).map((one) => [keyText(one), this.fit(one)] as const);
+      if (keyword === 'properties') for (const [name, text] of schemas) draft.properties.set(name, text);
+      draft.kept.set(keyword, writeObject(keyword === 'properties' ? draft.properties : schemas));
+    } else if (keyword === 'required' && node.kind === 'array') {
+      for (const name of elements(node)) draft.required.add(jsonText(name));
+      draft.kept.set(keyword, `[${[...draft.required].join(',')}]`);
+    } else if (KEPT.has(keyword)) this.#keepFirst(keyword, jsonText(node), draft);
+    else if (SILENT.has(keyword)) this.changed = true;
+    else if (keyword === 'additionalProperties') this.#keepClosed(node, draft);
+    else if (keyword === 'items' && node.kind === 'object') draft.kept.set(keyword, this.fit(node));
+    else if (keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'allOf')
+      this.#takeChoice(keyword, node, holder, draft);
+    else if (isTaken(keyword, node)) draft.kept.set(keyword, jsonText(node));
+    else this.#describe(keyword, node, draft);
+  }
+
+  /** Of what stands in several places of `allOf` the outer one holds. */
+  #keepFirst(keyword: string, text: JsonText, draft: Draft): void {
+    if (!draft.kept.has(keyword)) draft.kept.set(keyword, text);
+  }
+
+  #keepClosed(node: JsonNode, draft: Draft): void {
+    if (node.kind === 'false') draft.kept.set('additionalProperties', 'false');
+    else this.#lose('additionalProperties');
+  }
+
+  /** `oneOf` becomes `anyOf`, the only choice that Anthropic has. Conditions that are no schemas of their own become words. */
+  #takeChoice(keyword: string, node: JsonNode, holder: JsonNode, draft: Draft): void {
+    const choices = elements(node);
+    if (keyword === 'allOf' && this.#sources(holder).length > 1) {
+      this.changed = true;
+      return;
+    }
+    const isClear = choices.length > 0 && choices.every(saysType);
+    if (!isClear || (keyword === 'oneOf' && member(holder, 'anyOf') !== undefined)) {
+      this.#describe(keyword, node, draft);
+      return;
+    }
+    if (keyword === 'oneOf') this.#lose(keyword);
+    draft.kept.set(keyword === 'oneOf' ? 'anyOf' : keyword, `[${choices.map((one) => this.fit(one)).join(',')}]`);
+  }
+
+  #describe(keyword: string, node: JsonNode, draft: Draft): void {
+    this.changed = true;
+    draft.words.push(`${keyword}: ${jsonText(node)}`);
+    if (!ANNOTATIONS.has(keyword)) this.#lose(keyword);
+  }
+
+  #lose(keyword: string): void {
+    this.changed = true;
+    this.unenforced.add(keyword);
+  }
+
+  /** Beside `$ref` only definitions may stand. */
+  #isolate({ kept, words }: Draft): void {
+    for (const keyword of [...kept.keys()]) {
+      if (keyword === '$ref' || keyword === '$defs' || keyword === 'definitions') continue;
+      kept.delete(keyword);
+      if (['title', 'description', 'default'].includes(keyword)) this.changed = true;
+      else this.#lose(keyword);
+    }
+    words.length = 0;
+  }
+
+  #close(node: JsonNode, { kept }: Draft): void {
+    const isLiteral = kept.has('enum') || kept.has('const');
+    if (isLiteral && kept.get('type')?.startsWith('[')) {
+      kept.delete('type');
+      this.changed = true;
+    }
+    if (!isLiteral && !kept.has('type') && kept.has('properties')) {
+      kept.set('type', '"object"');
+      this.changed = true;
+    }
+    if (!names(kept.get('type'), 'object')) return;
+    // Closed without a property it could only ever be empty, whatever the caller had in mind.
+    if (!kept.has('properties') && member(node, 'additionalProperties')?.kind !== 'false')
+      this.#lose('additionalProperties');
+    if (!kept.has('properties')) kept.set('properties', '{}');
+    if (member(node, 'additionalProperties')?.kind !== 'false') this.changed = true;
+    kept.set('additionalProperties', 'false');
+  }
+
+  #write({ kept, words }: Draft): JsonText {
+    if (words.length > 0) {
+      const before = kept.get('description');
+      const text: unknown = before === undefined ? '' : JSON.parse(before);
+      const said = typeof text === 'string' && text !== '' ? `${text}\n\n` : '';
+      kept.set('description', JSON.stringify(`${said}{${words.join(', ')}}`));
+    }
+    return writeObject([...kept].map(([keyword, text]) => [JSON.stringify(keyword), text] as const));
+  }
+}
+
+/** Whether it can stand for itself: it says what its values are. */
+function saysType(node: JsonNode): boolean {
+  const words = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf', 'properties'];
+  return node.kind === 'object' && words.some((word) => member(node, word) !== undefined);
+}
+
+/** An entry of `allOf` that can be read into the schema around it; a reference only where it is alone. */
+function isMergeable(entry: JsonNode, count: number): boolean {
+  if (member(entry, '$ref') !== undefined) return count === 1;
+  return ['anyOf', 'oneOf', 'allOf', 'enum', 'const'].every((word) => count === 1 || member(entry, word) === undefined);
+}
+
+/** Keywords that Anthropic takes with some values only. */
+function isTaken(keyword: string, node: JsonNode): boolean {
+  switch (keyword) {
+    case 'enum': {
+      const values = elements(node);
+      return values.length > 0 && values.every(isPrimitive);
+    }
+    case 'const':
+      return isPrimitive(node);
+    case 'format':
+      return FORMATS.has(stringValue(node));
+    case 'minItems':
+      return jsonText(node) === '0' || jsonText(node) === '1';
+    default:
+      return false;
+  }
+}
+
+function isPrimitive({ kind }: JsonNode): boolean {
+  return kind !== 'object' && kind !== 'array';
+}
+
+/** Whether a `type`, one word or several, has this one. */
+function names(type: JsonText | undefined, word: string): boolean {
+  return type?.includes(`"${word}"`) ?? false;
+}
+
+/** The key of a member as it was written, quotes included. */
+function keyText(node: JsonNode): JsonText {
+  return Buffer.from(node.outline.bytes.subarray(node.keyStart, node.keyEnd)).toString();
+}
+
+function writeObject(members: Iterable<readonly [key: JsonText, value: JsonText]>): JsonText {
+  return `{${[...members].map(([key, value]) => `${key}:${value}`).join(',')}}`;
+}

@@ -1,0 +1,33 @@
+/** Owns collecting why the answer stopped, and what it used, from a message and the deltas on it: later values overwrite. */
+import { type GenerationEvent, usageEvent } from '../../../generation/event.ts';
+import { asObject, asText, type JsonObject } from '../../json.ts';
+import { parseStopReason } from '../shared/stop-reasons.ts';
+import { EMPTY_TALLY, tallyUsage, toldUsageOf } from '../shared/usage.ts';
+
+export class FinishParser {
+  #tally = EMPTY_TALLY;
+  #reported: string | null = null;
+  #stopSequence: string | null = null;
+  #explanation: string | null = null;
+
+  /** Takes a message's or a delta's reasons, and the usage beside them; gives the counters so far, where they hold. */
+  push(reasons: JsonObject | null, usage: unknown): readonly GenerationEvent[] {
+    this.#reported = asText(reasons?.stop_reason) ?? this.#reported;
+    this.#stopSequence = asText(reasons?.stop_sequence) ?? this.#stopSequence;
+    this.#explanation = asText(asObject(reasons?.stop_details)?.explanation) ?? this.#explanation;
+    if (asObject(usage) === null) return [];
+    this.#tally = tallyUsage(this.#tally, usage);
+    const told = toldUsageOf(this.#tally);
+    return told === null ? [] : [usageEvent(told)];
+  }
+
+  finish(): GenerationEvent {
+    return {
+      kind: 'finish',
+      finish_reason: parseStopReason(this.#reported),
+      stop_sequence: this.#stopSequence,
+      reported: this.#reported,
+      explanation: this.#explanation,
+    };
+  }
+}

@@ -1,0 +1,147 @@
+/** Owns reading a messages upstream's stream as canonical events. Trusts no order and no type; complete only at `message_stop`. */
+
+import { dataText, type SseRecord } from '../../../framing/sse-record.ts';
+import type { GenerationEvent } from '../../../generation/event.ts';
+import type { StreamParser } from '../../codec.ts';
+import { elementTexts, memberText } from '../../exact-json.ts';
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../json.ts';
+import { namesOutput } from '../shared/usage.ts';
+import { asIndex } from '../stream/observe-stream.ts';
+import { parseError } from './parse-answer.ts';
+import { type BlockParser, startBlockParser } from './parse-answer-block.ts';
+import { FinishParser } from './parse-finish.ts';
+
+/** An answer of more parts than this is no answer. */
+const PARTS_MAX = 10_000;
+/** What can only come inside a message; deltas are refused with their blocks. */
+const INNER_EVENTS = new Set(['content_block_start', 'content_block_stop', 'message_delta', 'message_stop']);
+const NONE: readonly GenerationEvent[] = [];
+
+export function startStreamParser(): StreamParser {
+  return new MessagesStreamParser();
+}
+
+class MessagesStreamParser implements StreamParser {
+  isUsageFinal = false;
+  #state: 'before' | 'open' | 'over' = 'before';
+  #parts = 0;
+  #blocks = 0;
+  readonly #open = new Map<number, BlockParser>();
+  readonly #finish = new FinishParser();
+  readonly #place = { answerId: '', takePart: () => this.#parts++ };
+
+  push(record: SseRecord): readonly GenerationEvent[] {
+    if (this.#state === 'over') return NONE;
+    const json = dataText(record);
+    const event = parseObject(json);
+    const events = event === null ? nonsense('a record that is not a JSON object') : this.#read(event, json, record);
+    const last = events[events.length - 1]?.kind;
+    if (last === 'nonsense' || last === 'error' || last === 'end') this.#state = 'over';
+    return events;
+  }
+
+  finish(): readonly GenerationEvent[] {
+    this.#state = 'over';
+    return NONE;
+  }
+
+  #read(event: JsonObject, json: string, record: SseRecord): readonly GenerationEvent[] {
+    const type = asText(event.type) ?? record.event;
+    if (type === 'content_block_delta') return this.#readDelta(event, json);
+    if (type === 'error' || (type === '' && asObject(event.error) !== null)) return [parseError(event.error)];
+    if (type === 'message_start') return this.#start(event, json);
+    if (this.#state === 'before') return INNER_EVENTS.has(type) ? nonsense(`${type} before message_start`) : NONE;
+    switch (type) {
+      case 'content_block_start':
+        return this.#startBlock(event, json);
+      case 'content_block_stop':
+        return this.#stopBlock(event);
+      case 'message_delta':
+        this.isUsageFinal ||= namesOutput(event.usage);
+        return this.#finish.push(asObject(event.delta), event.usage);
+      case 'message_stop':
+        return this.#stop();
+      default:
+        return NONE;
+    }
+  }
+
+  #readDelta(event: JsonObject, json: string): readonly GenerationEvent[] {
+    const block = this.#blockOf(event);
+    if (block === undefined) return nonsense(`a delta for block ${shown(event.index)}, which is not open`);
+    const delta = asObject(event.delta);
+    return delta === null ? nonsense('a content_block_delta without a delta') : block.push(delta, json);
+  }
+
+  #start(event: JsonObject, json: string): readonly GenerationEvent[] {
+    if (this.#state === 'open') return nonsense('a second message_start');
+    this.#state = 'open';
+    const message = asObject(event.message);
+    const id = asText(message?.id);
+    this.#place.answerId = id ?? '';
+    const events: GenerationEvent[] = [{ kind: 'start', id, model: asText(message?.model) }];
+    const blocks = asArray(message?.content);
+    const texts =
+      blocks.length === 0 ? [] : elementTexts(memberText(memberText(json, 'message') ?? '', 'content') ?? '');
+    for (const [index, text] of texts.entries()) {
+      const began = this.#begin(blocks[index], text);
+      if (!('block' in began)) return [...events, ...began];
+      events.push(...began.events, ...began.block.end());
+    }
+    return [...events, ...this.#finish.push(message, message?.usage)];
+  }
+
+  #startBlock(event: JsonObject, json: string): readonly GenerationEvent[] {
+    const index = asIndex(event.index);
+    if (index === null) return nonsense(`a content_block_start with the index ${shown(event.index)}`);
+    if (this.#open.has(index)) return nonsense(`a second start of block ${index}, which is open`);
+    const began = this.#begin(event.content_block, memberText(json, 'content_block') ?? '');
+    if (!('block' in began)) return began;
+    this.#open.set(index, began.block);
+    return began.events;
+  }
+
+  /** A block's parser and its first events, or the nonsense that it is. */
+  #begin(
+    value: unknown,
+    json: string,
+  ): { readonly block: BlockParser; readonly events: readonly GenerationEvent[] } | readonly GenerationEvent[] {
+    const content = asObject(value);
+    if (content === null) return nonsense('a content block that is not an object');
+    this.#blocks += 1;
+    if (this.#blocks > PARTS_MAX) return nonsense(`more than ${PARTS_MAX} content blocks`);
+    const block = startBlockParser(content, json, this.#place);
+    return typeof block === 'string' ? nonsense(block) : { block, events: block.begin() };
+  }
+
+  #stopBlock(event: JsonObject): readonly GenerationEvent[] {
+    const block = this.#blockOf(event);
+    if (block === undefined) return nonsense(`a stop of block ${shown(event.index)}, which is not open`);
+    this.#open.delete(event.index as number);
+    return block.end();
+  }
+
+  #blockOf(event: JsonObject): BlockParser | undefined {
+    return typeof event.index === 'number' ? this.#open.get(event.index) : undefined;
+  }
+
+  #stop(): readonly GenerationEvent[] {
+    const events: GenerationEvent[] = [];
+    for (const [index, block] of this.#open) {
+      if (!block.closesItself) return nonsense(`message_stop while block ${index}, a tool call, is open`);
+      events.push(...block.end());
+    }
+    events.push(this.#finish.finish(), { kind: 'end' });
+    return events;
+  }
+}
+
+/** `what` ends the sentence "upstream sent …". */
+function nonsense(what: string): readonly GenerationEvent[] {
+  return [{ kind: 'nonsense', message: `upstream sent ${what}` }];
+}
+
+/** An index as it can be shown: never more than a number. */
+function shown(index: unknown): string {
+  return typeof index === 'number' ? String(index) : `of type ${typeof index}`;
+}

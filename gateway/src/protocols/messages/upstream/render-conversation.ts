@@ -1,0 +1,174 @@
+/**
+ * Owns making turns of the two roles that the messages format has: joining, answering calls, and the place of
+ * instructions. Source: wire reference C.1.
+ */
+import type { GenerationRequest, Turn } from '../../../generation/request.ts';
+import { RawJson } from '../../../wire/json-writer.ts';
+import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import type { WrittenBlock } from './cache-control.ts';
+import { type PartContext, plainText, renderPart, renderParts } from './render-part.ts';
+
+export interface Conversation {
+  readonly system: readonly WrittenBlock[];
+  readonly messages: ReadonlyArray<{ readonly role: Message['role']; readonly content: readonly WrittenBlock[] }>;
+  /** The last turn of the assistant called tools and does not begin with its thinking. */
+  readonly lacksThinking: boolean;
+}
+
+/** Put before a conversation that does not begin with the user, as Anthropic demands. */
+const OPENING = '(continued)';
+
+/**
+ * Throws CallFailure `invalid_request` for calls without results, results without calls, and parts that cannot be told.
+ */
+export function renderConversation(request: GenerationRequest, context: PartContext): Conversation {
+  const { turns } = request;
+  const bodyStart = turns.findIndex((turn) => !instructs(turn));
+  const leading = bodyStart === -1 ? turns : turns.slice(0, bodyStart);
+  const system = leading.flatMap((turn) => renderParts(turn.parts, turn.path, context));
+  const messages: Message[] = [];
+  for (const turn of turns.slice(leading.length)) addTurn(messages, turn, context);
+  requireLastWord(turns, messages);
+  trimPrefill(messages.at(-1), context.notes);
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const ordered = orderResults(messages);
+  if (ordered[0]?.role !== 'user') ordered.unshift({ role: 'user', content: [{ type: 'text', text: OPENING }] });
+  return { system, messages: ordered, lacksThinking: last !== undefined && last.calls.length > 0 && !last.thinks };
+}
+
+function instructs({ role }: Turn): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+function addTurn(messages: Message[], turn: Turn, context: PartContext): void {
+  dropName(turn, context.notes);
+  const spoken = renderTurn(turn, roleOf(turn, messages, context), context);
+  if (spoken.blocks.length === 0 && spoken.results.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role !== spoken.role || spoken.role === 'system') {
+    messages.push(spoken);
+    return;
+  }
+  last.blocks.push(...spoken.blocks);
+  last.results.push(...spoken.results);
+  last.calls.push(...spoken.calls);
+}
+
+function dropName({ name, role }: Turn, notes: TranslationNotes): void {
+  if (name !== null) notes.drop('messages.name', `the messages format has no name of a ${role}`);
+}
+
+/** Between calls and their results nothing may stand, so there an instruction is told as the user's. */
+function roleOf(turn: Turn, messages: readonly Message[], { traits }: PartContext): Message['role'] {
+  if (!instructs(turn)) return turn.role === 'assistant' ? 'assistant' : 'user';
+  return traits.messages.systemTurns && !awaitsResults(messages) ? 'system' : 'user';
+}
+
+function awaitsResults(messages: readonly Message[]): boolean {
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') return last.calls.length > 0;
+  return last !== undefined && last.results.length < (messages.at(-2)?.calls.length ?? 0);
+}
+
+function renderTurn(turn: Turn, role: Message['role'], context: PartContext): Message {
+  const message: Message = { role, path: turn.path, blocks: [], calls: [], results: [], thinks: false };
+  const wrapped = instructs(turn) && role === 'user';
+  for (const [index, part] of turn.parts.entries()) {
+    const callPath = `${turn.path}.tool_calls.${message.calls.length}`;
+    const path = part.kind === 'tool_call' ? `${callPath}.function.arguments` : `${turn.path}.content.${index}`;
+    const block = wrapped && part.kind === 'text' ? wrap(part.text) : renderPart(part, path, context);
+    if (block === null) continue;
+    if (part.kind === 'tool_result') message.results.push({ id: part.call_id, path: turn.path, block });
+    else {
+      if (message.blocks.length === 0) message.thinks = part.kind === 'reasoning';
+      message.blocks.push(block);
+    }
+    if (part.kind === 'tool_call') message.calls.push({ id: part.id, path: callPath });
+  }
+  return message;
+}
+
+function wrap(text: string): WrittenBlock | null {
+  return plainText(text) === null ? null : plainText(`<system>${text}</system>`);
+}
+
+/** Anthropic refuses a beginning of the answer that ends with white space. */
+function trimPrefill(last: Message | undefined, notes: TranslationNotes): void {
+  const block = last?.blocks.at(-1);
+  if (last?.role !== 'assistant' || block === undefined || block instanceof RawJson || block.type !== 'text') return;
+  const text = String(block.text);
+  if (text === text.trimEnd()) return;
+  notes.drop('messages[].content', 'the beginning of the answer may not end with white space; it was sent without');
+  last.blocks[last.blocks.length - 1] = { ...block, text: text.trimEnd() };
+}
+
+/**
+ * Without an empty last turn of the user the answer would go on with the assistant's words before it: another request.
+ */
+function requireLastWord(turns: readonly Turn[], messages: readonly Message[]): void {
+  const last = turns.at(-1);
+  if (last === undefined || last.role !== 'user' || messages.at(-1)?.role === 'user') return;
+  throw refuseMember(`${last.path}.content`, 'found nothing that can be read; expected what the user says');
+}
+
+/** A turn in the making. `results` and `calls` carry the client's ids and the place of each, for refusals. */
+interface Message {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly path: string;
+  readonly blocks: WrittenBlock[];
+  readonly calls: { readonly id: string; readonly path: string }[];
+  readonly results: { readonly id: string; readonly path: string; readonly block: WrittenBlock }[];
+  thinks: boolean;
+}
+
+interface Ordered {
+  readonly role: Message['role'];
+  readonly content: readonly WrittenBlock[];
+}
+
+/** The turns with their results first. Throws CallFailure `invalid_request` where calls and results do not match. */
+function orderResults(messages: readonly Message[]): Ordered[] {
+  return messages.map((message, index) => {
+    const { role, blocks } = message;
+    requireResults(message, messages[index + 1]);
+    if (message.results.length === 0) return { role, content: blocks };
+    const places = new Map(messages[index - 1]?.calls.map(({ id }, place) => [id, place]));
+    requireCalls(message, places);
+    const ordered = message.results.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+    return { role, content: [...ordered.map(({ block }) => block), ...blocks] };
+  });
+}
+
+function requireResults({ calls }: Message, next: Message | undefined): void {
+  const answered = new Set(next?.results.map(({ id }) => id));
+  const called = new Set<string>();
+  for (const { id, path } of calls) {
+    if (called.has(id)) throw refuseMember(path, `${quote(id)} is the id of a call before it; give each call its own`);
+    called.add(id);
+    if (!answered.has(id)) {
+      throw refuseMember(
+        path,
+        `the call ${quote(id)} has no result in the next turn; send its result, or leave the call out`,
+      );
+    }
+  }
+}
+
+function requireCalls({ results }: Message, places: ReadonlyMap<string, number>): void {
+  const given = new Set<string>();
+  for (const { id, path } of results) {
+    if (!places.has(id)) {
+      const expected = 'expected the id of a call in the assistant turn right before it';
+      throw refuseMember(
+        path,
+        `found a result of the call ${quote(id)}; ${expected}. Send that call too, or leave the result out`,
+      );
+    }
+    if (given.has(id)) throw refuseMember(path, `found a second result of the call ${quote(id)}; send one per call`);
+    given.add(id);
+  }
+}
+
+function quote(id: string): string {
+  return JSON.stringify(id.length <= 64 ? id : `${id.slice(0, 64)}…`);
+}

@@ -1,0 +1,238 @@
+/**
+ * Owns writing one part of a turn as a content block. Where blocks stand is render-conversation.ts's. Source: wire
+ * reference B.3, C.1 and C.5.
+ */
+import type {
+  DocumentPart,
+  MediaPart,
+  Part,
+  ReasoningPart,
+  Source,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../generation/part.ts';
+import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import { refuseMember, type TranslationNotes } from '../../request/translation-notes.ts';
+import type { UpstreamTraits } from '../../upstream-traits.ts';
+import { exactArguments } from '../shared/exact-object.ts';
+import { type MarkableBlock, renderCacheMark, type WrittenBlock } from './cache-control.ts';
+
+export interface PartContext {
+  readonly traits: UpstreamTraits;
+  readonly notes: TranslationNotes;
+  /** Collects the client's name of each tool that got another. */
+  readonly restored: Map<string, string>;
+}
+
+/** Of names of tools and of ids of calls. */
+export const NAME_CHARS_MAX = 128;
+/** How the gateway's own signatures begin: no host can check them. */
+const OWN_SIGNATURE = 'gw1.';
+
+/**
+ * The block, or null where the part carries nothing that this format could tell. `path` is the part's place, for
+ * refusals.
+ */
+export function renderPart(part: Part, path: string, context: PartContext): WrittenBlock | null {
+  switch (part.kind) {
+    case 'text':
+      return renderText(part, context);
+    case 'refusal':
+      return plainText(part.text);
+    case 'reasoning':
+      return renderReasoningPart(part);
+    case 'tool_call':
+      return renderCall(part, path, context);
+    case 'tool_result':
+      return renderResult(part, path, context);
+    case 'image':
+    case 'audio':
+      if (part.detail !== null && part.detail !== 'auto') {
+        context.notes.drop('image_url.detail', 'the messages format cannot say how closely to look at an image');
+      }
+      return renderMedia(part, path, context.traits);
+    case 'document':
+      return renderDocument(part, path, context.traits);
+    case 'opaque':
+      if (part.native.origin === 'messages') return new RawJson(part.native.json);
+      return part.words === null ? null : plainText(part.words);
+  }
+}
+
+/** The blocks of several parts that stand in one place; those that carry nothing are left out. */
+export function renderParts(parts: readonly Part[], path: string, context: PartContext): WrittenBlock[] {
+  const blocks: WrittenBlock[] = [];
+  for (const part of parts) {
+    const block = renderPart(part, path, context);
+    if (block !== null) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** A text block; null for a text that Anthropic refuses because it has no character to be seen. */
+export function plainText(text: string): WrittenBlock | null {
+  return isBlank(text) ? null : { type: 'text', text };
+}
+
+/** The name by which the host knows a tool. */
+export function renderToolName(name: string, restored: Map<string, string>): string {
+  const alias = aliasText(name, NAME_CHARS_MAX);
+  if (alias !== name) restored.set(alias, name);
+  return alias;
+}
+
+function renderText({ text, citations, cache_mark }: TextPart, { notes }: PartContext): WrittenBlock | null {
+  if (isBlank(text)) return null;
+  const natives: RawJson[] = [];
+  for (const { native } of citations) {
+    if (native?.origin === 'messages') natives.push(new RawJson(native.json));
+    else notes.drop('annotations', 'Anthropic takes back only citations of its own');
+  }
+  const cited = natives.length === 0 ? undefined : natives;
+  return { type: 'text', text, citations: cited, cache_control: renderCacheMark(cache_mark) };
+}
+
+/** Signatures hold only at their issuer, byte for byte; thinking without one is refused there. */
+function renderReasoningPart({ text, signature, redacted, issuer }: ReasoningPart): WrittenBlock | null {
+  if (issuer !== 'messages' || signature === null || signature === '' || signature.startsWith(OWN_SIGNATURE))
+    return null;
+  return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
+}
+
+function renderCall(part: ToolCallPart, path: string, { restored }: PartContext): WrittenBlock {
+  const input = part.tool === 'custom' ? { input: part.arguments } : new RawJson(exactArguments(part.arguments, path));
+  return {
+    type: 'tool_use',
+    id: aliasText(part.id, NAME_CHARS_MAX),
+    name: renderToolName(part.name, restored),
+    input,
+    cache_control: renderCacheMark(part.cache_mark),
+  };
+}
+
+function renderResult(part: ToolResultPart, path: string, context: PartContext): WrittenBlock {
+  return {
+    type: 'tool_result',
+    tool_use_id: aliasText(part.call_id, NAME_CHARS_MAX),
+    content: renderResultContent(part.parts, path, context),
+    is_error: part.is_error ? true : undefined,
+    cache_control: renderCacheMark(part.cache_mark),
+  };
+}
+
+/** A single plain text stays one, so that blank texts survive; nothing at all is left out. */
+function renderResultContent(parts: ToolResultPart['parts'], path: string, context: PartContext) {
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === 'text' && only.cache_mark === null && only.citations.length === 0) {
+    return only.text;
+  }
+  const blocks = renderParts(parts, path, context);
+  return blocks.length === 0 ? undefined : blocks;
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+const PDF = 'application/pdf';
+
+/**
+ * An image block. Its true type replaces a wrong one, which Anthropic would refuse; a closeness of looking is not told.
+ */
+export function renderMedia(
+  { kind, source, cache_mark }: MediaPart,
+  path: string,
+  traits: UpstreamTraits,
+): MarkableBlock {
+  if (kind === 'audio')
+    throw refuseMember(path, 'the messages format has no audio; send its text, or choose another model');
+  if (traits.takes.image === false) {
+    throw refuseMember(path, `${traits.model} takes no images; leave the image out, or choose another model`);
+  }
+  return { type: 'image', source: renderImageSource(source, path), cache_control: renderCacheMark(cache_mark) };
+}
+
+function renderImageSource(source: Source, path: string): WritableJson {
+  switch (source.kind) {
+    case 'base64': {
+      const media_type = imageTypeOf(source.base64);
+      if (media_type !== null) return { type: 'base64', media_type, data: source.base64 };
+      const expected = 'expected the bytes of a JPEG, PNG, GIF or WebP image in base64';
+      throw refuseMember(
+        path,
+        `found ${source.media_type || 'an image of no type'} whose bytes are none of those; ${expected}`,
+      );
+    }
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'file':
+      return renderFile(source.id, path);
+    case 'text':
+      throw refuseMember(path, 'found text; expected an image by its bytes or its URL');
+  }
+}
+
+export function renderDocument(part: DocumentPart, path: string, traits: UpstreamTraits): MarkableBlock {
+  return {
+    type: 'document',
+    source: renderDocumentSource(part.source, path, traits),
+    title: part.title ?? undefined,
+    context: part.context ?? undefined,
+    citations: part.cites ? { enabled: true } : undefined,
+    cache_control: renderCacheMark(part.cache_mark),
+  };
+}
+
+function renderDocumentSource(source: Source, path: string, traits: UpstreamTraits): WritableJson {
+  switch (source.kind) {
+    case 'text':
+      return renderPlainText(source.text);
+    case 'url':
+      requirePdf(path, traits);
+      return { type: 'url', url: source.url };
+    case 'file':
+      return renderFile(source.id, path);
+    case 'base64': {
+      if (source.media_type.startsWith('text/plain')) {
+        return renderPlainText(Buffer.from(source.base64, 'base64').toString());
+      }
+      if (source.media_type !== PDF) {
+        throw refuseMember(path, `found a file of type ${source.media_type}; expected ${PDF} or text/plain`);
+      }
+      requirePdf(path, traits);
+      return { type: 'base64', media_type: PDF, data: source.base64 };
+    }
+  }
+}
+
+function renderPlainText(text: string): WritableJson {
+  return { type: 'text', media_type: 'text/plain', data: text };
+}
+
+function requirePdf(path: string, traits: UpstreamTraits): void {
+  if (traits.takes.pdf !== false) return;
+  throw refuseMember(path, `${traits.model} takes no PDF; send its text, or choose another model`);
+}
+
+/** Ids of Anthropic's files begin so; other hosts write `file-…`. */
+function renderFile(file_id: string, path: string): WritableJson {
+  if (file_id.startsWith('file_')) return { type: 'file', file_id };
+  throw refuseMember(path, 'found the id of a file that another host keeps; send the file itself');
+}
+
+const HEAD_BASE64_CHARS = 24;
+
+const SIGNATURES: ReadonlyArray<readonly [mediaType: string, pattern: RegExp]> = [
+  ['image/png', /^89504e470d0a1a0a/],
+  ['image/jpeg', /^ffd8ff/],
+  ['image/gif', /^474946383[79]61/],
+  ['image/webp', /^52494646.{8}57454250/],
+];
+
+/** One of the four types that Anthropic takes, whatever the sender called it; null: it is none of them. */
+function imageTypeOf(base64: string): string | null {
+  const head = Buffer.from(base64.slice(0, HEAD_BASE64_CHARS), 'base64').toString('hex');
+  return SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0] ?? null;
+}

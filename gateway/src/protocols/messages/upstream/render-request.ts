@@ -1,0 +1,197 @@
+/**
+ * Owns writing a canonical request for an upstream of the messages format. Each part of it has a file of its own.
+ * Source: wire reference C.1.
+ */
+import type { Feature, GenerationRequest } from '../../../generation/request.ts';
+import { RawJson, type WritableJson, writeJson } from '../../../wire/json-writer.ts';
+import type { RenderedRequest } from '../../codec.ts';
+import type { TranslationNotes } from '../../request/translation-notes.ts';
+import type { UpstreamTraits } from '../../upstream-traits.ts';
+import { keepLastMarks, renderCacheMark, type WrittenBlock } from './cache-control.ts';
+import { chooseOutputForm } from './choose-output-form.ts';
+import { renderSchema } from './fit-schema.ts';
+import { type Conversation, renderConversation } from './render-conversation.ts';
+import { renderReasoning } from './render-reasoning.ts';
+import { isForced, renderToolChoice, renderTools } from './render-tools.ts';
+
+/** The answer's most where neither the caller nor anybody else says it: every model of the format has as many. */
+const OUTPUT_TOKENS_FALLBACK = 8192;
+
+/** Throws CallFailure `invalid_request` for what cannot be carried; what only advises is dropped into `notes`. */
+export function renderRequest(
+  request: GenerationRequest,
+  traits: UpstreamTraits,
+  notes: TranslationNotes,
+): RenderedRequest {
+  const restored = new Map<string, string>();
+  const context = { traits, notes, restored };
+  const form = chooseOutputForm(request, traits, notes.strict);
+  const { tools, custom } = renderTools(request, form, context);
+  const choice = renderToolChoice(request, form, tools.length, traits);
+  const conversation = renderConversation(request, context);
+  limitMarks(request, tools, conversation, notes);
+  const max_tokens = renderOutputLimit(request, traits, notes);
+  const { lacksThinking } = conversation;
+  const around = { outputTokensMax: max_tokens, lacksThinking, forcedTool: isForced(choice) };
+  const reasoning = renderReasoning(request, traits, around, notes);
+  const system = form.instruction === null ? conversation.system : [...conversation.system, instruct(form.instruction)];
+  const { sent, searched } = splitStop(request.stop);
+  if (request.verbosity !== null && request.verbosity !== 'medium') {
+    notes.drop(request.named.verbosity ?? 'verbosity', 'the messages format has no such member');
+  }
+  const body: WritableJson = {
+    model: traits.model,
+    max_tokens,
+    stream: request.stream ? true : undefined,
+    system: system.length === 0 ? undefined : system,
+    messages: conversation.messages.map(({ role, content }) => ({ role, content })),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: choice ?? undefined,
+    stop_sequences: sent.length === 0 ? undefined : sent,
+    ...renderSampling(request, traits, reasoning.thinks, notes),
+    thinking: reasoning.thinking,
+    output_config: renderOutputConfig(reasoning.effort, fitOutputSchema(request, form.schema, notes)),
+    metadata: request.end_user === null ? undefined : { user_id: request.end_user },
+    service_tier: renderServiceTier(request, notes),
+    cache_control: renderCacheMark(request.cache_mark),
+  };
+  return {
+    json: writeJson(body),
+    tools: { restored, custom },
+    outputTool: form.tool?.name ?? null,
+    extractsJson: form.extractsJson,
+    stopTexts: searched,
+  };
+}
+
+function instruct(text: string): WrittenBlock {
+  return { type: 'text', text };
+}
+
+function renderOutputLimit(request: GenerationRequest, traits: UpstreamTraits, notes: TranslationNotes): number {
+  const asked = request.outputTokensMax;
+  const most = traits.outputTokensMax;
+  if (asked === null) return most ?? OUTPUT_TOKENS_FALLBACK;
+  if (most === null || asked <= most) return asked;
+  notes.drop(
+    request.named.output_limit ?? 'max_tokens',
+    `${traits.model} answers with at most ${most} tokens; ${most} was sent`,
+  );
+  return most;
+}
+
+/** Anthropic refuses stop texts of white space only; those are looked for in the answer. An empty one stops nothing. */
+function splitStop(stop: readonly string[]): {
+  readonly sent: readonly string[];
+  readonly searched: readonly string[];
+} {
+  const sent = stop.filter((text) => /\S/.test(text));
+  return { sent, searched: stop.filter((text) => text !== '' && !sent.includes(text)) };
+}
+
+function fitOutputSchema({ named }: GenerationRequest, schema: string | null, notes: TranslationNotes): string | null {
+  return schema === null ? null : renderSchema(schema, `${named.output_format ?? 'output_format'}.schema`, notes);
+}
+
+function renderOutputConfig(effort: string | undefined, schema: string | null): WritableJson | undefined {
+  if (effort === undefined && schema === null) return undefined;
+  return { effort, format: schema === null ? undefined : { type: 'json_schema', schema: new RawJson(schema) } };
+}
+
+function renderServiceTier({ service_tier, named }: GenerationRequest, notes: TranslationNotes): string | undefined {
+  switch (service_tier) {
+    case null:
+      return undefined;
+    case 'auto':
+      return 'auto';
+    case 'default':
+    case 'standard_only':
+      return 'standard_only';
+    default:
+      notes.drop(named.service_tier ?? 'service_tier', 'Anthropic has no tier of that name');
+      return undefined;
+  }
+}
+
+function limitMarks(
+  { cache_mark, named }: GenerationRequest,
+  tools: readonly WrittenBlock[],
+  { system, messages }: Conversation,
+  notes: TranslationNotes,
+): void {
+  const blocks = [...tools, ...system, ...messages.flatMap(({ content }) => content.flatMap(withInner))];
+  const taken = keepLastMarks(blocks, cache_mark === null ? 0 : 1);
+  if (taken > 0)
+    notes.drop(named.cache_marks ?? 'cache_control', 'a request has at most four marks; the last four were kept');
+}
+
+/** A result's own blocks stand before its end. */
+function withInner(block: WrittenBlock): WrittenBlock[] {
+  if (block instanceof RawJson || block.type !== 'tool_result' || !Array.isArray(block.content)) return [block];
+  return [...(block.content as WrittenBlock[]), block];
+}
+
+interface RenderedSampling {
+  readonly temperature?: number;
+  readonly top_p?: number | undefined;
+  readonly top_k?: number;
+}
+
+/** Of `temperature` and `top_p`; it is what the model does unasked. */
+const DEFAULT = 1;
+/** The least that Anthropic takes beside thinking. */
+const THINKING_TOP_P_MIN = 0.95;
+
+/** `thinks`: the model was asked to think, and then the temperature is not the caller's. */
+function renderSampling(
+  request: GenerationRequest,
+  traits: UpstreamTraits,
+  thinks: boolean,
+  notes: TranslationNotes,
+): RenderedSampling {
+  const drop = (feature: Feature, why: string) => notes.drop(request.named[feature] ?? feature, why);
+  for (const feature of ['frequency_penalty', 'presence_penalty', 'seed'] as const) {
+    if (request[feature] !== null && request[feature] !== 0) drop(feature, 'the messages format has no such member');
+  }
+  const { temperature, top_p, top_k } = request;
+  const asked = { temperature, top_p, top_k };
+  const sent: { temperature?: number; top_p?: number; top_k?: number } = {};
+  for (const feature of ['temperature', 'top_p', 'top_k'] as const) {
+    const value = asked[feature];
+    if (value === null || saysNothing(feature, value, request, traits)) continue;
+    const obstacle = samplingObstacle(feature, value, traits, thinks);
+    if (obstacle !== null) drop(feature, obstacle);
+    else if (feature === 'temperature' && value > 1) {
+      drop(feature, 'it is at most 1 in the messages format; 1 was sent');
+      sent.temperature = 1;
+    } else sent[feature] = value;
+  }
+  if (sent.temperature === undefined || sent.top_p === undefined || traits.messages.samplingPair) return sent;
+  drop('top_p', `${traits.model} takes only one of temperature and top_p; temperature was sent`);
+  return { ...sent, top_p: undefined };
+}
+
+/** A default is left out where it can be refused: at a model without sampling, and beside the other of the two at some models. */
+function saysNothing(
+  feature: 'temperature' | 'top_p' | 'top_k',
+  value: number,
+  { temperature, top_p }: GenerationRequest,
+  traits: UpstreamTraits,
+): boolean {
+  // Below 1 it stands for "all", as vLLM and others have it.
+  if (feature === 'top_k') return value < 1;
+  if (value !== DEFAULT) return false;
+  return !traits.messages.sampling || (feature === 'temperature' ? top_p : temperature) !== null;
+}
+
+function samplingObstacle(
+  feature: 'temperature' | 'top_p' | 'top_k',
+  value: number,
+  traits: UpstreamTraits,
+  thinks: boolean,
+): string | null {
+  if (feature !== 'top_k' && value === DEFAULT) return null;
+  if (!traits.messages.sampling) return `${traits.model} takes no sampling parameters`;
+  if (!thinks || (feature === 'top_p' && value >= THINKING_TOP_P_MIN)) return null;
+  return 'a model that thinks does not take it';
+}

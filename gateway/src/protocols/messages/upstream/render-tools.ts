@@ -1,0 +1,197 @@
+/**
+ * Owns writing the tools of a request. Which of them must be called is render-tools.ts's. Source: wire reference
+ * B.4 and C.1.
+ */
+import type { GenerationRequest, Tool, ToolChoice, WebSearchWish } from '../../../generation/request.ts';
+import { RawJson, type WritableJson } from '../../../wire/json-writer.ts';
+import { aliasText } from '../../request/tool-names.ts';
+import { refuseMember } from '../../request/translation-notes.ts';
+import type { UpstreamTraits } from '../../upstream-traits.ts';
+import { objectSchema } from '../shared/exact-object.ts';
+import { renderCacheMark, type WrittenBlock } from './cache-control.ts';
+import type { OutputForm } from './choose-output-form.ts';
+import { renderSchema } from './fit-schema.ts';
+import { NAME_CHARS_MAX, type PartContext, renderToolName } from './render-part.ts';
+
+export interface RenderedTools {
+  readonly tools: readonly WrittenBlock[];
+  /** Client's names of tools that take free text. */
+  readonly custom: ReadonlySet<string>;
+}
+
+/** A free text as a function of one argument. */
+const FREE_TEXT = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
+
+/**
+ * Throws CallFailure `invalid_request` for a tool that Anthropic does not have, and for any tool where the model takes
+ * none.
+ */
+export function renderTools(request: GenerationRequest, form: OutputForm, context: PartContext): RenderedTools {
+  const { traits } = context;
+  const tools: WrittenBlock[] = [];
+  for (const [index, tool] of request.tools.entries()) {
+    if (isOffered(tool, request, form)) tools.push(renderTool(tool, `tools.${index}`, context));
+  }
+  if (request.web_search !== null) tools.push(renderWebSearch(request.web_search, request, context));
+  if (traits.takes.tools === false && tools.length > 0) {
+    const member = request.named.tools ?? request.named.web_search ?? 'tools';
+    throw refuseMember(member, `${traits.model} takes no tools; leave them out, or choose another model`);
+  }
+  if (form.tool !== null) tools.push(renderOutputTool(form.tool, request.named.output_format ?? 'output_format'));
+  const custom = request.tools.flatMap((tool) => (tool.kind === 'custom' ? [tool.name] : []));
+  return { tools, custom: new Set(custom) };
+}
+
+/** Tools that must not be called are left out where only the answer's tool may be. */
+function isOffered(tool: Tool, { tool_choice }: GenerationRequest, form: OutputForm): boolean {
+  if (tool_choice?.kind === 'none') return form.tool === null;
+  return tool_choice?.kind !== 'allowed' || (tool.name !== null && tool_choice.names.includes(tool.name));
+}
+
+function renderTool(tool: Tool, path: string, context: PartContext): WrittenBlock {
+  if (tool.kind === 'opaque') {
+    if (tool.native.origin === 'messages') return new RawJson(tool.native.json);
+    throw refuseMember(path, `a tool of type ${tool.type} is unknown to Anthropic; give it as a function`);
+  }
+  const named = { name: renderToolName(tool.name, context.restored), description: tool.description ?? undefined };
+  if (tool.kind === 'custom') {
+    if (tool.grammar === null) return { ...named, input_schema: FREE_TEXT };
+    throw refuseMember(
+      path,
+      'Anthropic cannot hold a text to a grammar; leave the grammar out, or choose another model',
+    );
+  }
+  const schema = objectSchema(tool.parameters, path);
+  const strict = renderStrict(tool.strict, path, context);
+  return {
+    ...named,
+    input_schema: new RawJson(strict === true ? renderSchema(schema, `${path}.parameters`, context.notes) : schema),
+    strict,
+    cache_control: renderCacheMark(tool.cache_mark),
+  };
+}
+
+/** Where the model holds no schema, a tool is called without it. */
+function renderStrict(strict: boolean | null, path: string, { traits, notes }: PartContext): boolean | undefined {
+  if (strict !== true || traits.takes.structured_output !== false) return strict ?? undefined;
+  notes.drop(`${path}.strict`, `${traits.model} holds arguments to no schema`);
+  return undefined;
+}
+
+function renderOutputTool(
+  { name, schema, description }: NonNullable<OutputForm['tool']>,
+  member: string,
+): WrittenBlock {
+  const purpose = 'Gives the final answer. Call it once, when no other tool is needed.';
+  return {
+    name,
+    description: description === null ? purpose : `${purpose} ${description}`,
+    input_schema: new RawJson(objectSchema(schema, member)),
+  };
+}
+
+/** Anthropic's own search; other hosts of the format have none. */
+function renderWebSearch(
+  wish: WebSearchWish,
+  { named }: GenerationRequest,
+  { traits, notes }: PartContext,
+): WrittenBlock {
+  const member = named.web_search ?? 'web_search';
+  if (!traits.messages.firstParty) {
+    throw refuseMember(
+      member,
+      `${traits.provider} has no search; leave it out, or choose a model that Anthropic serves`,
+    );
+  }
+  if (wish.context_size !== null && wish.context_size !== 'medium') {
+    notes.drop(`${member}.search_context_size`, 'the search of Anthropic has no such size');
+  }
+  return { type: 'web_search_20250305', name: 'web_search', user_location: renderLocation(wish.location) };
+}
+
+/** The place with the word that says how exact it is, which comes first. */
+function renderLocation(location: string | null): WritableJson | undefined {
+  if (location === null) return undefined;
+  const members = location.trim().slice(1, -1).trim();
+  return new RawJson(`{"type":"approximate"${members === '' ? '' : `,${members}`}}`);
+}
+
+type WrittenChoice = {
+  readonly type: 'auto' | 'any' | 'tool' | 'none';
+  readonly name?: string;
+  readonly disable_parallel_tool_use?: boolean;
+};
+
+/**
+ * Null where nothing needs to be said. `toolCount` counts the answer's tool too. Throws CallFailure `invalid_request`.
+ */
+export function renderToolChoice(
+  request: GenerationRequest,
+  form: OutputForm,
+  toolCount: number,
+  traits: UpstreamTraits,
+): WrittenChoice | null {
+  const asked = request.tool_choice;
+  if (asked !== null) requireTools(request, asked, toolCount);
+  if (toolCount === 0) return null;
+  if (form.tool !== null) return chooseForAnswer(request, form.tool.name, toolCount, traits);
+  const choice = asked === null ? null : writeChoice(asked);
+  if (choice !== null && !traits.messages.forcedToolChoice && isForced(choice)) {
+    const why = `${traits.model} cannot be made to call a tool; ask for "auto", or choose another model`;
+    throw refuseMember(nameOf(request), why);
+  }
+  if (request.parallel_tool_calls !== false || choice?.type === 'none') return choice;
+  return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true };
+}
+
+/** Whether some tool must be called. */
+export function isForced(choice: WrittenChoice | null): boolean {
+  return choice?.type === 'any' || choice?.type === 'tool';
+}
+
+/** The answer comes through a tool of ours: that one alone, or any while the caller's own may be called before it. */
+function chooseForAnswer(
+  request: GenerationRequest,
+  name: string,
+  toolCount: number,
+  traits: UpstreamTraits,
+): WrittenChoice {
+  const alone = toolCount === 1;
+  const single = alone || request.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {};
+  if (!traits.messages.forcedToolChoice) return { type: 'auto', ...single };
+  return alone ? { type: 'tool', name, ...single } : { type: 'any', ...single };
+}
+
+function writeChoice(choice: ToolChoice): WrittenChoice {
+  switch (choice.kind) {
+    case 'auto':
+    case 'none':
+      return { type: choice.kind };
+    case 'required':
+      return { type: 'any' };
+    case 'tool':
+      return { type: 'tool', name: aliasText(choice.name, NAME_CHARS_MAX) };
+    case 'allowed':
+      return { type: choice.mode === 'required' ? 'any' : 'auto' };
+  }
+}
+
+/**
+ * A choice among tools that are not there would be refused by upstream in words about members the caller never wrote.
+ */
+function requireTools(request: GenerationRequest, choice: ToolChoice, toolCount: number): void {
+  const known = new Set(request.tools.map(({ name }) => name));
+  const names = choice.kind === 'tool' ? [choice.name] : choice.kind === 'allowed' ? choice.names : [];
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    const why = `found the tool ${JSON.stringify(unknown.slice(0, 64))}, which is not among tools; expected the name of one that is`;
+    throw refuseMember(nameOf(request), why);
+  }
+  if (toolCount === 0 && choice.kind !== 'auto' && choice.kind !== 'none') {
+    throw refuseMember(nameOf(request), 'found a choice without tools; send tools, or leave it out');
+  }
+}
+
+function nameOf({ named }: GenerationRequest): string {
+  return named.tool_choice ?? 'tool_choice';
+}

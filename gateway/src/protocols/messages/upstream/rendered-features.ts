@@ -1,0 +1,39 @@
+/**
+ * Owns the table of what the messages format, as upstream, does with each thing that a request can ask. Source: wire
+ * reference C.1 and C.5.
+ */
+import type { FeatureFates } from '../../request/fates.ts';
+
+/** Held to what `renderRequest` does by the tests beside it. */
+export const RENDERED_FEATURES: FeatureFates = {
+  tools: {
+    fate: 'carried',
+    note: 'free-text tools as functions of one text; the schema of a strict tool as that of an answer; grammars and tools of other formats are refused',
+  },
+  tool_choice: { fate: 'carried', note: 'refused where the model cannot be made to call a tool' },
+  parallel_tool_calls: { fate: 'carried', note: 'as disable_parallel_tool_use' },
+  output_limit: {
+    fate: 'carried',
+    note: "capped at the model's most, and named; without one, the model's most, or 8192 where nobody knows it",
+  },
+  stop: { fate: 'carried', note: 'texts of white space only are looked for by the gateway' },
+  temperature: {
+    fate: 'carried',
+    note: 'above 1 it becomes 1, and is named; dropped where the model takes none or thinks',
+  },
+  top_p: { fate: 'carried', note: 'dropped where the model takes none; with thinking only from 0.95 on' },
+  top_k: { fate: 'carried', note: 'dropped where the model takes none or thinks' },
+  frequency_penalty: { fate: 'dropped', note: '0 asks for nothing' },
+  presence_penalty: { fate: 'dropped', note: '0 asks for nothing' },
+  seed: { fate: 'dropped', note: '0 asks for nothing' },
+  reasoning: { fate: 'carried', note: 'as adaptive thinking with an effort, or a budget, whichever the model takes' },
+  output_format: {
+    fate: 'carried',
+    note: 'a schema as output_config.format, or through a tool: its objects are closed, and keywords that Anthropic refuses become words in descriptions, and are named; plain JSON by an instruction, and taken out of what the model wrote around it',
+  },
+  verbosity: { fate: 'dropped', note: '`medium` asks for nothing' },
+  end_user: { fate: 'carried', note: 'as metadata.user_id' },
+  service_tier: { fate: 'carried', note: 'auto, and default as standard_only; others are dropped' },
+  cache_marks: { fate: 'carried', note: 'the last four; up to 5 minutes, or an hour' },
+  web_search: { fate: 'emulated', note: "by Anthropic's own search tool; refused at other hosts" },
+};

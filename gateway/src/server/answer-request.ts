@@ -1,0 +1,311 @@
+/** Owns the way of one HTTP request to its route: the checks that hold for all, the look-up, the reply of last resort. */
+
+import { NO_SNIFF } from '../call/deliver/reply.ts';
+import type { Gate } from '../call/deps.ts';
+import { handleCall } from '../call/handle-call.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { type IpRange, parseIpAddress, rangeHolds } from '../lib/ip-range.ts';
+import { chatCompletions } from '../protocols/chat/index.ts';
+import { messages } from '../protocols/messages/index.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { ConsoleDesk } from './console-files.ts';
+import { showKey } from './key-endpoint.ts';
+import type { ReadKeyStanding } from './key-status.ts';
+import { type DescribeModel, listModels, showModel } from './models-endpoint.ts';
+import { openapiText } from './openapi/openapi-document.ts';
+import { notFound, replyFailure, replyJson, replyJsonText } from './reply-json.ts';
+
+/** What requests are answered with. */
+export interface Desk {
+  readonly gate: Gate;
+  readonly describe: DescribeModel;
+  readonly readKeyStanding: ReadKeyStanding;
+  readonly console: ConsoleDesk;
+}
+
+/** Where a request came from, looked up only where it matters. */
+interface Origin {
+  readonly connection: ClientConnection;
+  address(): string | null;
+  /** Whether a trusted proxy says that it came by https. */
+  isHttps(): boolean;
+}
+
+/** Answers any request, whatever it is. */
+export function answerRequest(
+  request: Request,
+  connection: ClientConnection,
+  desk: Desk,
+): Response | Promise<Response> {
+  const { gate } = desk;
+  const start = pathStart(request.url);
+  const path = pathOf(request.url, start);
+  try {
+    checkEnvelope(request, start, gate);
+    const match = matchRoute(path);
+    if (match === null) throw notFound(path);
+    if (!match.row.methods.includes(request.method)) throw wrongMethod(match, request.method);
+    const address = () =>
+      clientAddress(
+        connection.address(),
+        request.headers.get('x-forwarded-for'),
+        gate.settings.config.server.trustedProxies,
+      );
+    const isHttps = () =>
+      isForwardedHttps(
+        connection.address(),
+        request.headers.get('x-forwarded-proto'),
+        gate.settings.config.server.trustedProxies,
+      );
+    const answer = answerRoute(match, request, { connection, address, isHttps }, desk);
+    if (answer instanceof Promise) return match.row.isCall ? answer : readyOnceAnswered(answer, connection);
+    connection.replyReady();
+    return answer;
+  } catch (error) {
+    connection.replyReady();
+    if (error instanceof CallFailure) return replyFailure(error, path, request.headers);
+    gate.log.fault('', 'a request could not be answered', error);
+    return replyFailure(
+      new CallFailure('gateway_fault', 'the gateway failed; this is not your fault'),
+      path,
+      request.headers,
+    );
+  }
+}
+
+/** A call says itself when its reply is ready: it may be a stream. */
+async function readyOnceAnswered(answer: Promise<Response>, connection: ClientConnection): Promise<Response> {
+  try {
+    return await answer;
+  } finally {
+    connection.replyReady();
+  }
+}
+
+function answerRoute(
+  match: RouteMatch,
+  request: Request,
+  { connection, address, isHttps }: Origin,
+  desk: Desk,
+): Response | Promise<Response> {
+  const { gate, describe, readKeyStanding } = desk;
+  const { config } = gate.settings;
+  switch (match.row.name) {
+    case 'chat':
+      return handleCall({ request, protocol: chatCompletions, countOnly: false, address, connection }, gate);
+    case 'messages':
+      return handleCall({ request, protocol: messages, countOnly: false, address, connection }, gate);
+    case 'count-tokens':
+      return handleCall({ request, protocol: messages, countOnly: true, address, connection }, gate);
+    case 'models':
+      return listModels(request, address, gate, describe);
+    case 'model':
+      return showModel(request, match.rest, address, gate, describe);
+    case 'key':
+      return showKey(request, address, gate, readKeyStanding);
+    case 'healthz':
+      return replyJson({ status: 'ok' });
+    case 'readyz':
+      return readiness(gate);
+    case 'openapi':
+      return replyJsonText(
+        openapiText(config.server.publicUrl ?? request.url.slice(0, pathStart(request.url)), config.server.console),
+      );
+    case 'hello':
+      return new Response(null, { status: 200, headers: NO_SNIFF });
+    case 'root':
+      if (request.method === 'HEAD' || !config.server.console) return replyJson({ service: 'tollgate' });
+      return new Response(null, { status: 302, headers: { location: '/app', ...NO_SNIFF } });
+    case 'console-api':
+      if (!config.server.console) throw notFound(`/app/api/${match.rest}`);
+      return desk.console.api.fetch(request, address(), isHttps());
+    case 'console':
+      if (!config.server.console) throw notFound(`/app/${match.rest}`);
+      return desk.console.showPage(`/app/${match.rest}`, request);
+    case 'status':
+      if (!config.server.console) throw notFound('/status');
+      return desk.console.showPage('/status', request);
+  }
+}
+
+function readiness(gate: Gate): Response {
+  const problems = [
+    ...(gate.ready ? [] : ['draining']),
+    ...(gate.recorder.writable() ? [] : ['the call records cannot be written']),
+  ];
+  return replyJson(
+    { status: problems.length === 0 ? 'ready' : 'not ready', problems },
+    problems.length === 0 ? 200 : 503,
+  );
+}
+
+function wrongMethod({ row }: RouteMatch, method: string): CallFailure {
+  const allow = row.methods.join(', ');
+  return new CallFailure('method_not_allowed', `${method.slice(0, 20)} is not a method of this path; use ${allow}`, {
+    allow,
+  });
+}
+
+/** Bounds on the request line and header lines. The runtime bounds the whole header block before this. */
+function checkEnvelope(request: Request, start: number, gate: Gate): void {
+  const { urlBytesMax, headerCountMax } = gate.settings.config.limits;
+  if (request.url.length - start > urlBytesMax) {
+    throw new CallFailure('url_too_long', `path and query are longer than ${urlBytesMax} bytes`, {
+      closeConnection: true,
+    });
+  }
+  if (countHeaders(request.headers) > headerCountMax) {
+    throw new CallFailure('headers_too_large', `more than ${headerCountMax} headers`, { closeConnection: true });
+  }
+  if (request.headers.get('host')?.includes(',') === true) {
+    throw new CallFailure('invalid_request', 'the host header was sent twice', { closeConnection: true });
+  }
+}
+
+function countHeaders(headers: Headers): number {
+  return (headers as Headers & { readonly count: number }).count;
+}
+
+/** Where the path begins; the end of the text where the request line held none. */
+function pathStart(url: string): number {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  return start === -1 ? url.length : start;
+}
+
+/** Path without query; works for whatever the request line held. */
+function pathOf(url: string, start: number): string {
+  const end = url.slice(start).search(/[?#]/);
+  return (end === -1 ? url.slice(start) : url.slice(start, start + end)) || '/';
+}
+
+/**
+ * `peer` is the connection's address. Where it is a trusted proxy's, `x-forwarded-for` is read from the right, and the
+ * first address that is not a trusted proxy's is the caller's; a word that is no address ends the search (null: unknown).
+ */
+function clientAddress(
+  peer: string | null,
+  forwardedFor: string | null,
+  trustedProxies: readonly IpRange[],
+): string | null {
+  if (trustedProxies.length === 0 || forwardedFor === null || !isTrusted(peer, trustedProxies)) return peer;
+  const hops = forwardedFor.split(',').map((hop) => hop.trim());
+  for (let index = hops.length - 1; index >= 0; index--) {
+    const hop = hops[index] ?? '';
+    if (parseIpAddress(hop) === null) return null;
+    if (index === 0 || !isTrusted(hop, trustedProxies)) return hop;
+  }
+  return peer;
+}
+
+/** Whether a trusted proxy says that the request came to it by https. `forwardedProto`: `x-forwarded-proto`, the first hop first. */
+export function isForwardedHttps(
+  peer: string | null,
+  forwardedProto: string | null,
+  trustedProxies: readonly IpRange[],
+): boolean {
+  if (forwardedProto === null || !isTrusted(peer, trustedProxies)) return false;
+  return forwardedProto.split(',', 1)[0]?.trim().toLowerCase() === 'https';
+}
+
+function isTrusted(address: string | null, trustedProxies: readonly IpRange[]): boolean {
+  const parsed = address === null ? null : parseIpAddress(address);
+  return parsed !== null && trustedProxies.some((range) => rangeHolds(range, parsed));
+}
+
+type RouteName =
+  | 'chat'
+  | 'messages'
+  | 'count-tokens'
+  | 'models'
+  | 'model'
+  | 'key'
+  | 'healthz'
+  | 'readyz'
+  | 'openapi'
+  | 'root'
+  | 'hello'
+  | 'console-api'
+  | 'console'
+  | 'status';
+
+interface RouteRow {
+  readonly name: RouteName;
+  readonly methods: readonly string[];
+  /** Exact paths; for `model` and `console` what follows the slash is the id or the page. */
+  readonly paths: readonly string[];
+  readonly below: boolean;
+  /** The line of a call answers it. */
+  readonly isCall: boolean;
+}
+
+/** A base URL given with or without `/v1`, or with it twice, works for both SDK families. */
+function aliases(path: string): string[] {
+  return [`/v1${path}`, path, `/v1/v1${path}`];
+}
+
+const CALLS: ReadonlySet<RouteName> = new Set(['chat', 'messages', 'count-tokens']);
+
+const row = (name: RouteName, methods: string[], paths: string[], below = false): RouteRow => ({
+  name,
+  methods,
+  paths,
+  below,
+  isCall: CALLS.has(name),
+});
+
+const CONSOLE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+const ROUTES: readonly RouteRow[] = [
+  row('chat', ['POST'], aliases('/chat/completions')),
+  row('messages', ['POST'], aliases('/messages')),
+  row('count-tokens', ['POST'], aliases('/messages/count_tokens')),
+  row('models', ['GET'], aliases('/models')),
+  row('model', ['GET'], aliases('/models'), true),
+  row('key', ['GET'], aliases('/key')),
+  row('healthz', ['GET', 'HEAD'], ['/healthz']),
+  row('readyz', ['GET', 'HEAD'], ['/readyz']),
+  row('openapi', ['GET', 'HEAD'], ['/openapi.json']),
+  row('root', ['GET', 'HEAD'], ['/']),
+  row('hello', ['HEAD', 'GET'], ['/api/hello']),
+  row('console-api', CONSOLE_METHODS, ['/app/api'], true),
+  // Not a page of the console: a script that lost the rest of its path is told so in JSON.
+  row('console-api', CONSOLE_METHODS, ['/app/api', '/app/api/']),
+  row('console', ['GET', 'HEAD'], ['/app', '/app/']),
+  row('console', ['GET', 'HEAD'], ['/app'], true),
+  row('status', ['GET', 'HEAD'], ['/status']),
+];
+
+/** A row, and what stands below its path (percent-decoded; empty: nothing). */
+interface RouteMatch {
+  readonly row: RouteRow;
+  readonly rest: string;
+}
+
+const exact = new Map<string, RouteMatch>();
+for (const route of ROUTES) {
+  if (!route.below) for (const path of route.paths) exact.set(path, { row: route, rest: '' });
+}
+
+/** The row of a path, whatever the method; null: there is nothing. */
+function matchRoute(path: string): RouteMatch | null {
+  const found = exact.get(path);
+  if (found !== undefined) return found;
+  for (const route of ROUTES) {
+    if (!route.below) continue;
+    for (const prefix of route.paths) {
+      if (path.startsWith(`${prefix}/`) && path.length > prefix.length + 1) {
+        const rest = decode(path.slice(prefix.length + 1));
+        return rest === null ? null : { row: route, rest };
+      }
+    }
+  }
+  return null;
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+/** Checks which calls a key's own usage is summed over, and what becomes of a sum that takes too long. */
+import { expect, test } from 'bun:test';
+import type { Principal } from '../identity/principal.ts';
+import { type UsageAnswer, type UsageQuestion, type UsageReader, UsageRefusal } from '../store/ports/usage.ts';
+import { createKeyUsageReader } from './key-status.ts';
+
+const PRINCIPAL = {
+  keyId: 'key_1',
+  account: { id: 'acme', timeZone: 'Europe/Berlin' },
+} as Partial<Principal> as Principal;
+
+type Reader = Pick<UsageReader, 'readUsage'>;
+/** Answers what is asked under its name. */
+const readerOf = (answer: (question: UsageQuestion) => Promise<UsageAnswer>): Reader => ({
+  readUsage: (async ({ month }: { month: UsageQuestion }) => ({ month: await answer(month) })) as Reader['readUsage'],
+});
+
+/** An answer whose month has so many requests, and whose buckets these; of the rest nothing is asked. */
+function answer(requests: number, buckets: readonly (number | null)[]): UsageAnswer {
+  const sums = (count: number) => ({ requests: count }) as UsageAnswer['total'];
+  const totals = buckets.map((count) => (count === null ? null : sums(count)));
+  return { groups: [], rest: null, others: null, total: sums(requests), totals };
+}
+
+async function readAt(text: string, given: UsageAnswer) {
+  const asked: UsageQuestion[] = [];
+  const usage = readerOf(async (question) => {
+    asked.push(question);
+    return given;
+  });
+  const read = await createKeyUsageReader(usage, () => Date.parse(text))(PRINCIPAL);
+  return { asked, day: read?.day, month: read?.month };
+}
+
+test('sums up the day and the month by the account’s clock, of this key alone', async () => {
+  const { asked, day, month } = await readAt('2026-11-20T23:30:00Z', answer(9, [7, 2]));
+  const [monthMs, dayMs] = [Date.parse('2026-10-31T23:00:00Z'), Date.parse('2026-11-20T23:00:00Z')];
+  expect(asked).toMatchObject([
+    {
+      tenant: { account: 'acme', workspaces: null },
+      condition: { keys: ['key_1'], model: null },
+      fromMs: monthMs,
+      toMs: Date.parse('2026-11-20T23:30:00Z') + 1,
+      buckets: [monthMs, dayMs],
+    },
+  ]);
+  expect([day, month]).toMatchObject([
+    { sinceMs: dayMs, sums: { requests: 2 } },
+    { sinceMs: monthMs, sums: { requests: 9 } },
+  ]);
+});
+
+test('a day without calls is 0, and the first of a month is the month', async () => {
+  expect((await readAt('2026-11-20T12:00:00Z', answer(9, [9, null]))).day?.sums).toMatchObject({
+    requests: 0,
+    cost: 0n,
+  });
+  const { asked, day, month } = await readAt('2026-11-01T12:00:00Z', answer(3, [3]));
+  expect(asked[0]?.buckets).toEqual([Date.parse('2026-10-31T23:00:00Z')]);
+  expect([day?.sums.requests, month?.sums.requests]).toEqual([3, 3]);
+});
+
+test('one question of a key runs at a time; who asks meanwhile shares its answer, the next asks anew', async () => {
+  const { promise, resolve } = Promise.withResolvers<UsageAnswer>();
+  let questions = 0;
+  const usage = readerOf(() => {
+    questions += 1;
+    return promise;
+  });
+  const read = createKeyUsageReader(usage, () => 1);
+  const both = [read(PRINCIPAL), read(PRINCIPAL)];
+  expect(questions).toBe(1);
+  resolve(answer(1, [1]));
+  expect((await Promise.all(both)).map((usage) => usage?.month.sums.requests)).toEqual([1, 1]);
+  await read(PRINCIPAL);
+  expect(questions).toBe(2);
+});
+
+test('what takes too long is not told; what fails is a fault', async () => {
+  const reading = (fault: Error) =>
+    createKeyUsageReader(
+      readerOf(() => Promise.reject(fault)),
+      () => 1,
+    )(PRINCIPAL);
+  expect(await reading(new UsageRefusal('too_long', 'too long'))).toBeNull();
+  await expect(reading(new Error('away'))).rejects.toThrow('away');
+});

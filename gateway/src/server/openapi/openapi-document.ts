@@ -1,0 +1,194 @@
+/** Builds the OpenAPI document of what the gateway serves: `/v1`, its probes, the console API. */
+import manifest from '../../../package.json' with { type: 'json' };
+import { consolePaths } from '../../console-api/kernel/openapi-paths.ts';
+import type { ProtocolName } from '../../protocols/protocol.ts';
+import {
+  answerHeaders,
+  COUNT_HEADERS,
+  COUNT_LIMIT_HEADERS,
+  HEADERS,
+  limitHeaders,
+  pick,
+  V1_HEADERS,
+} from './headers.ts';
+import { REQUEST_SCHEMAS } from './request-schemas.ts';
+import { RESPONSE_SCHEMAS } from './response-schemas.ts';
+import { type OpenapiPart, oneOf, refTo, TEXT } from './schema.ts';
+
+const VERSIONS = ['2023-06-01', '2026-10-21'];
+const parameter = (name: string, where: 'header' | 'path', description: string, schema: OpenapiPart): OpenapiPart => {
+  return { name, in: where, required: where === 'path', description, schema };
+};
+const MODEL_ID = parameter('id', 'path', 'A slash in it may be sent as %2F.', TEXT);
+const VERSION_HEADERS = ['anthropic-version', 'provider-version'].map((name) =>
+  parameter(name, 'header', 'Protocol version; both names mean the same. Absent: 2023-06-01.', oneOf(...VERSIONS)),
+);
+const IDEMPOTENCY_KEY = parameter(
+  'Idempotency-Key',
+  'header',
+  'Names the request among those of the API key for 24 hours: sent again with the same body it gets the stored answer, and is billed once. ' +
+    'With another body: 400. While the first one runs, or where its answer cannot be given again: 409. A request that failed without cost frees its name.',
+  { ...TEXT, minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+);
+const STREAMS: { readonly [protocol in ProtocolName]: string } = {
+  chat:
+    'With `stream: true`: lines `data: <ChatCompletionChunk>`, each followed by a blank line, ended by `data: [DONE]`. ' +
+    'A failure after the first byte is a record `data: {"error": …}` without `[DONE]` after it. Comment lines (`: keep-alive`) may come in between.',
+  messages:
+    'With `stream: true`: records `event: <type>` and `data: <MessageEvent>`, each followed by a blank line: `message_start`, content blocks one ' +
+    'after another, `message_delta`, `message_stop`. `ping` may come at any time. A failure after the first byte is an `error` event without `message_stop`.',
+};
+
+const CONDITIONS: Readonly<Record<string, string>> = {
+  400: 'Body is invalid or a parameter is out of range. Code `invalid_request_error`.',
+  401: 'API key missing or invalid. Code `unauthorized`.',
+  403: 'Key or account cannot access the model, or the address is not on the key’s list. Code `forbidden`.',
+  404: 'The address is wrong, messages names a model that is not served, or the provider lacks what the content names.',
+  405: 'Another method than those in the `allow` header.',
+  408: 'The body did not arrive in time.',
+  409: 'The request with this `Idempotency-Key` still runs, or its answer cannot be given again.',
+  413: 'The body is too large.',
+  415: 'The body’s encoding is not supported.',
+  422: 'The provider refused the content.',
+  429:
+    'A limit of the key, its end user, workspace or account, or of the model (type `rate_limit_error`; requests and tokens per minute, concurrent requests): ' +
+    'wait for `retry-after` seconds. Or a budget or the balance does not cover the request (chat `insufficient_quota`, messages `billing_error`), with ' +
+    '`x-should-retry: false`: waiting for seconds does not help. Or the provider has too many requests. Code `rate_limit_exceeded`.',
+  431: 'The header block is too large.',
+  500: 'Gateway or upstream failure, with the request id: also an account, model or price that the operator must correct. Code `internal_error`.',
+  503: 'Draining, over capacity, or the gateway’s own store is not available.',
+  504: 'The provider timed out.',
+  529: 'The provider is overloaded.',
+};
+const WITH_RETRY_AFTER = ['409', '429', '503', '529'];
+const WITH_SHOULD_RETRY = ['401', '403', '404', '409', '429', '500'];
+const BODY_STATUSES = ['400', '401', '403', '404', '405', '408', '413', '415', '422', '429', '431', '500', '503'];
+const READ_STATUSES = ['401', '403', '404', '405', '431', '500', '503'];
+
+/** The responses of these statuses in one format. `limits`: the headers of limits, on a 429. */
+function errors(statuses: readonly string[], schema: 'ChatError' | 'MessagesError', limits: OpenapiPart): OpenapiPart {
+  const responseOf = (status: string): OpenapiPart => ({
+    ...json(CONDITIONS[status] ?? '', schema),
+    headers: {
+      ...V1_HEADERS,
+      ...(WITH_RETRY_AFTER.includes(status) ? pick('retry-after') : {}),
+      ...(WITH_SHOULD_RETRY.includes(status) ? pick('x-should-retry') : {}),
+      ...(status === '429' ? limits : {}),
+    },
+  });
+  return Object.fromEntries(statuses.map((status) => [status, responseOf(status)]));
+}
+
+function json(description: string, schema: string, headers: OpenapiPart = {}): OpenapiPart {
+  return { description, headers, content: { 'application/json': { schema: refTo(schema) } } };
+}
+
+/** A 200 that is JSON or a stream of records; `record` is the schema of one record's data. */
+function answer(protocol: ProtocolName, schema: string, record: string): OpenapiPart {
+  const description = STREAMS[protocol];
+  const ofStream = { ...TEXT, description, contentMediaType: 'application/json', contentSchema: refTo(record) };
+  const { content } = json('', schema);
+  return {
+    description: `The answer. ${description}`,
+    headers: answerHeaders(protocol),
+    content: { ...(content as OpenapiPart), 'text/event-stream': { schema: ofStream } },
+  };
+}
+
+function post(operationId: string, summary: string, request: string, parameters: unknown[], responses: OpenapiPart) {
+  const requestBody = { required: true, content: { 'application/json': { schema: refTo(request) } } };
+  return { post: { operationId, summary, tags: ['calls'], parameters, requestBody, responses } };
+}
+
+/** A path below `/v1` that reads. */
+function read(operationId: string, summary: string, tag: string, schema: string, ...parameters: OpenapiPart[]) {
+  const responses = { 200: json(`${schema}.`, schema, V1_HEADERS), ...errors(READ_STATUSES, 'ChatError', {}) };
+  return { get: { operationId, summary, tags: [tag], parameters, responses } };
+}
+
+/** A path that needs no key. */
+function open(operationId: string, summary: string, responses: OpenapiPart): OpenapiPart {
+  return { get: { operationId, summary, tags: ['service'], security: [], responses } };
+}
+
+const DOCUMENT = { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } };
+
+const PATHS: OpenapiPart = {
+  '/v1/chat/completions': post(
+    'createChatCompletion',
+    'Create a chat completion',
+    'ChatCompletionRequest',
+    [IDEMPOTENCY_KEY],
+    {
+      200: answer('chat', 'ChatCompletion', 'ChatCompletionChunk'),
+      ...errors([...BODY_STATUSES, '409'], 'ChatError', limitHeaders('chat')),
+    },
+  ),
+  '/v1/messages': post('createMessage', 'Create a message', 'MessageRequest', [...VERSION_HEADERS, IDEMPOTENCY_KEY], {
+    200: answer('messages', 'Message', 'MessageEvent'),
+    ...errors([...BODY_STATUSES, '409', '504', '529'], 'MessagesError', limitHeaders('messages')),
+  }),
+  '/v1/messages/count_tokens': post(
+    'countMessageTokens',
+    'Count the tokens of a message, without cost; only limits of requests per minute and of concurrency apply',
+    'CountTokensRequest',
+    VERSION_HEADERS,
+    {
+      200: json('The count.', 'CountTokensResult', COUNT_HEADERS),
+      ...errors([...BODY_STATUSES, '504', '529'], 'MessagesError', COUNT_LIMIT_HEADERS),
+    },
+  ),
+  '/v1/models': read('listModels', 'List the models that the key may use', 'models', 'ModelList'),
+  '/v1/models/{id}': read('getModel', 'Get one model', 'models', 'Model', MODEL_ID),
+  '/v1/key': read('getKey', 'Get what the calling key may do, has used and has left', 'keys', 'Key'),
+  '/healthz': open('getHealth', 'Whether the process is alive', { 200: json('It is.', 'Probe') }),
+  '/readyz': open('getReadiness', 'Whether the service takes requests', {
+    200: json('It does.', 'Probe'),
+    503: json('Draining, or its store is not writable.', 'Probe'),
+  }),
+  '/openapi.json': open('getOpenapiDocument', 'This document', { 200: DOCUMENT }),
+};
+
+const TAGS = {
+  calls: 'Requests to a model.',
+  models: 'Models that may be used.',
+  keys: 'The calling key.',
+  service: 'State of the service.',
+  console: 'What the console does, for people by session and for automation by key.',
+};
+
+function documentWithoutServers(withConsole: boolean): OpenapiPart {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tollgate',
+      version: manifest.version,
+      description:
+        'One gateway, two request formats: chat completions and messages. Authenticate with an API key of the gateway.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths: { ...PATHS, ...(withConsole ? consolePaths() : {}) },
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API key>.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same, as messages clients do.' },
+      },
+      headers: HEADERS,
+      schemas: { ...REQUEST_SCHEMAS, ...RESPONSE_SCHEMAS },
+    },
+  };
+}
+
+const texts = new Map<boolean, string>();
+
+/**
+ * The document as JSON text (OpenAPI 3.1.1), built once; only the address differs between requests. `publicUrl`: where
+ * clients reach the gateway, such as `https://gw.example`; a slash at the end is left out.
+ */
+export function openapiText(publicUrl: string, withConsole: boolean): string {
+  const text = texts.get(withConsole) ?? JSON.stringify(documentWithoutServers(withConsole)).slice(0, -1);
+  texts.set(withConsole, text);
+  return `${text},"servers":${JSON.stringify([{ url: publicUrl.replace(/\/+$/, '') }])}}`;
+}

@@ -1,0 +1,137 @@
+/** Builds the schemas of both request formats from the tables that requests are checked and translated by. */
+import { CHECKED_MEMBERS as CHAT_CHECKED, CHAT_ROLES } from '../../protocols/chat/client/check-request.ts';
+import { REQUEST_MEMBERS as CHAT_MEMBERS } from '../../protocols/chat/client/parse-request.ts';
+import { CHECKED_MEMBERS as MESSAGES_CHECKED, MESSAGES_ROLES } from '../../protocols/messages/client/check-request.ts';
+import { REQUEST_MEMBERS as MESSAGES_MEMBERS } from '../../protocols/messages/client/parse-request.ts';
+import type { MemberType } from '../../protocols/request/check-member.ts';
+import type { MemberRow } from '../../protocols/request/fates.ts';
+import { COUNT, FLAG, is, listOf, type OpenapiPart, object, oneOf, orNull, refTo, TEXT } from './schema.ts';
+
+const OBJECT: OpenapiPart = { type: 'object' };
+const NUMBER: OpenapiPart = { type: 'number' };
+const PENALTY = orNull({ type: 'number', minimum: -2, maximum: 2 });
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** Types of members that the provider checks, or that are checked deeper than a schema of one line tells. */
+const CHAT_TYPES: OpenapiPart = {
+  model: TEXT,
+  messages: { ...listOf(refTo('ChatMessage')), minItems: 1 },
+  stream_options: orNull(object({ 'include_usage?': FLAG }, 'Only with `stream: true`.')),
+  tools: orNull(listOf(refTo('ChatTool'))),
+  tool_choice: orNull({ anyOf: [oneOf('none', 'auto', 'required'), object({ type: TEXT })] }),
+  parallel_tool_calls: orNull({ ...FLAG, default: true }),
+  response_format: orNull(
+    object({
+      type: oneOf('text', 'json_object', 'json_schema'),
+      'json_schema?': object({ name: TEXT, 'schema?': OBJECT }),
+    }),
+  ),
+  stop: orNull({ anyOf: [TEXT, { ...listOf(TEXT), maxItems: 4 }] }),
+  frequency_penalty: PENALTY,
+  presence_penalty: PENALTY,
+  reasoning_effort: orNull(oneOf('none', 'minimal', ...EFFORTS)),
+  seed: orNull({ type: 'integer' }),
+  user: orNull(TEXT),
+  metadata: orNull(OBJECT),
+  logprobs: orNull(FLAG),
+  store: orNull(FLAG),
+};
+
+const OLD_VERSION = 'Only with version 2023-06-01, and only for models that take it.';
+const MESSAGES_TYPES: OpenapiPart = {
+  model: TEXT,
+  messages: { ...listOf(refTo('MessageTurn')), minItems: 1 },
+  system: { anyOf: [TEXT, listOf(refTo('MessageBlock'))] },
+  tools: listOf(object({ 'name?': TEXT, 'description?': TEXT, 'input_schema?': OBJECT })),
+  tool_choice: object({ type: oneOf('auto', 'any', 'tool', 'none'), 'name?': TEXT }),
+  'tool_choice.disable_parallel_tool_use': FLAG,
+  thinking: object({
+    type: oneOf('enabled', 'adaptive', 'between_tools', 'disabled'),
+    'budget_tokens?': { ...COUNT, minimum: 1_024 },
+  }),
+  'output_config.effort': oneOf(...EFFORTS),
+  'output_config.format': object({ type: is('json_schema'), schema: OBJECT }),
+  stop_sequences: listOf(TEXT),
+  temperature: { ...NUMBER, minimum: 0, maximum: 1, description: OLD_VERSION },
+  top_p: { ...NUMBER, minimum: 0, maximum: 1, description: OLD_VERSION },
+  top_k: { ...COUNT, description: OLD_VERSION },
+  'metadata.user_id': orNull(TEXT),
+};
+
+/** What only a request for an answer has; a count of tokens takes the rest. */
+const OF_ANSWERS: readonly MemberRow['becomes'][] = [
+  ...(['output_limit', 'stream', 'temperature', 'top_p', 'top_k', 'stop', 'end_user', 'service_tier'] as const),
+];
+
+const HANDED_ON = 'Members that are not named here are handed on to a provider of the same format';
+const TRANSLATED = '“Translated” says what becomes of a member where the provider speaks another format.';
+
+export const REQUEST_SCHEMAS: OpenapiPart = {
+  ChatCompletionRequest: requestSchema(
+    `A chat completions request. ${HANDED_ON}. ${TRANSLATED}`,
+    CHAT_MEMBERS,
+    { ...CHAT_TYPES, ...typesOf(CHAT_CHECKED) },
+    ['model', 'messages'],
+  ),
+  ChatMessage: object({
+    role: oneOf(...CHAT_ROLES),
+    'content?': { anyOf: [TEXT, listOf(refTo('ChatContentPart')), { type: 'null' }] },
+    'name?': TEXT,
+    'tool_calls?': listOf(refTo('ChatToolCall')),
+    'tool_call_id?': TEXT,
+  }),
+  ChatContentPart: object(
+    { type: TEXT },
+    'The member named as `type` (`text`, `image_url`, `file`, …) holds the content.',
+  ),
+  ChatTool: object({
+    type: oneOf('function', 'custom'),
+    'function?': object({ name: TEXT, 'description?': TEXT, 'parameters?': OBJECT, 'strict?': FLAG }),
+    'custom?': object({ name: TEXT, 'description?': TEXT }),
+  }),
+  MessageRequest: requestSchema(
+    `A messages request. ${HANDED_ON}, save those of chat completions, which are refused. ${TRANSLATED}`,
+    MESSAGES_MEMBERS,
+    { ...MESSAGES_TYPES, ...typesOf(MESSAGES_CHECKED) },
+    ['model', 'max_tokens', 'messages'],
+  ),
+  CountTokensRequest: requestSchema(
+    'A messages request without what only an answer needs.',
+    MESSAGES_MEMBERS.filter(({ becomes }) => !OF_ANSWERS.includes(becomes)),
+    MESSAGES_TYPES,
+    ['model', 'messages'],
+  ),
+  MessageTurn: object({ role: oneOf(...MESSAGES_ROLES), content: { anyOf: [TEXT, listOf(refTo('MessageBlock'))] } }),
+};
+
+/** One property for each row; a row of a member's member is a property of that property. */
+function requestSchema(
+  description: string,
+  rows: readonly MemberRow[],
+  types: OpenapiPart,
+  required: readonly string[],
+): OpenapiPart {
+  const properties: Record<string, OpenapiPart> = {};
+  for (const row of rows) {
+    const [outer = '', inner] = row.member.split('.');
+    const described = { ...(types[row.member] as OpenapiPart | undefined), ...fateOf(row) };
+    if (inner === undefined) properties[outer] = described;
+    else {
+      const holder: OpenapiPart = properties[outer] ?? OBJECT;
+      properties[outer] = { ...holder, properties: { ...(holder.properties as OpenapiPart), [inner]: described } };
+    }
+  }
+  return { type: 'object', description, properties, required, additionalProperties: true };
+}
+
+function fateOf({ fate, note }: MemberRow): { readonly description?: string } {
+  const words = [fate ?? '', note].filter((text) => text !== '').join('; ');
+  return words === '' ? {} : { description: `Translated: ${words}.` };
+}
+
+function typesOf(checked: Readonly<Record<string, MemberType>>): OpenapiPart {
+  const entries = Object.entries(checked);
+  return Object.fromEntries(
+    entries.map(([name, { isNullable, ...schema }]) => [name, isNullable ? orNull(schema) : schema]),
+  );
+}

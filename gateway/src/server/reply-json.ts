@@ -1,0 +1,43 @@
+/** Owns the small replies of routes that are not calls. */
+
+import { baseHeaders, failureReply } from '../call/deliver/reply.ts';
+import { CallFailure } from '../errors/call-failure.ts';
+import { newRequestId } from '../lib/request-id.ts';
+import { chatCompletions } from '../protocols/chat/index.ts';
+import { messages } from '../protocols/messages/index.ts';
+import type { Protocol } from '../protocols/protocol.ts';
+
+/** A JSON reply that carries a request id, as every reply under `/v1` does. */
+export function replyJson(body: unknown, status = 200): Response {
+  return Response.json(body, { status, headers: baseHeaders(newRequestId()) });
+}
+
+/** The same for JSON that is rendered already. */
+export function replyJsonText(body: string): Response {
+  return new Response(body, { headers: { ...baseHeaders(newRequestId()), 'content-type': 'application/json' } });
+}
+
+/** An error reply in the words of the protocol that the path, or a version header, suggests. */
+export function replyFailure(failure: CallFailure, path: string, headers: Headers): Response {
+  return failureReply(failure, suggestedProtocol(path, headers), newRequestId());
+}
+
+/** Messages below `/messages`, and wherever a client says which version of it it speaks; else chat completions. */
+function suggestedProtocol(path: string, headers: Headers): Protocol {
+  if (/^\/(?:v1\/)*messages(?:\/|$)/.test(path) || headers.has('anthropic-version')) return messages;
+  return chatCompletions;
+}
+
+/** What an unknown path is answered; the message names the supported way where one is near. */
+export function notFound(path: string): CallFailure {
+  const near = NEAR.find(([pattern]) => pattern.test(path));
+  const advice = near === undefined ? 'GET /openapi.json lists what there is' : near[1];
+  return new CallFailure('not_found', `there is nothing at ${JSON.stringify(path.slice(0, 200))}; ${advice}`);
+}
+
+const NEAR: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\/responses(?:\/|$)/, 'the Responses API is not served: use POST /v1/chat/completions (AI SDK: `.chat(model)`)'],
+  [/\/embeddings$/, 'embeddings are not served'],
+  [/\/completions$/, 'use POST /v1/chat/completions'],
+  [/\/(?:chat|message)/, 'use POST /v1/chat/completions or POST /v1/messages'],
+];

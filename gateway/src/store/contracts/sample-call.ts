@@ -1,0 +1,75 @@
+/** Owns a metered call for tests: its hold, and a settlement whose record follows from usage and price. */
+import { costNanoUsd } from '../../billing/cost.ts';
+import { parsePriceVersion } from '../../billing/price.ts';
+import { type Usage, type UsageApart, ZERO_USAGE } from '../../generation/usage.ts';
+
+import type { CallDraft, Hold, Settlement } from '../ports/ledger.ts';
+import type { CallRecord } from '../ports/records.ts';
+import { sampleRecord } from '../sqlite/testing/sample-record.ts';
+
+/** An output token costs 2 nano-USD, an input token 1. */
+export const PRICE_VERSION = 'config@0.001_0.001_0.001_0.001_0.002_0.002';
+
+/** The same, with sound in the answer at 8 nano-USD a token, and searches at 5. */
+const APART_PRICE_VERSION = `${PRICE_VERSION},audio_output=0.008;web_search=0.000005/1000`;
+
+/** The cost that a record's usage and price come to, as `verify` computes it. */
+export function recompute(usage: Usage, priceVersion: string): bigint {
+  return costNanoUsd(usage, parsePriceVersion(priceVersion));
+}
+
+function draftOf(request_id: string, changes: Partial<CallDraft> = {}): CallDraft {
+  const record = sampleRecord(request_id, { price_version: PRICE_VERSION });
+  return {
+    request_id,
+    at_ms: record.at_ms,
+    account: record.account,
+    workspace: record.workspace,
+    key_id: record.key_id,
+    key_name: record.key_name,
+    end_user: record.end_user,
+    session: record.session,
+    protocol: record.protocol,
+    model: record.model,
+    served_model: record.served_model,
+    provider: record.provider,
+    stream: record.stream,
+    price_version: record.price_version,
+    ...changes,
+  };
+}
+
+export function heldCall(request_id: string, amount: bigint, account = 'default'): Hold {
+  return { draft: draftOf(request_id, { account }), amount };
+}
+
+/** Usage of `output` tokens only. */
+export function usageOf(output: number): Usage {
+  return { ...ZERO_USAGE, output };
+}
+
+export interface SettledParts {
+  readonly held: bigint;
+  readonly output: number;
+  /** Sound, images and tools that ran upstream. */
+  readonly apart?: UsageApart;
+  readonly account?: string;
+  readonly changes?: Partial<CallRecord>;
+}
+
+/** The end of a call that held `held` and produced `output` tokens: what exceeds the hold is absorbed. */
+export function settledCall(request_id: string, parts: SettledParts): Settlement {
+  const { held, output, account = 'default', changes = {} } = parts;
+  const price = parts.apart === undefined ? PRICE_VERSION : APART_PRICE_VERSION;
+  const usage: Usage = { ...usageOf(output), ...(parts.apart && { apart: parts.apart }) };
+  const cost = recompute(usage, price);
+  const posted = cost < held ? cost : held;
+  const record = sampleRecord(request_id, {
+    account,
+    usage,
+    price_version: price,
+    cost_nano_usd: cost.toString(),
+    ...changes,
+  });
+  return { record, posted, released: held - posted, absorbed: cost - posted };
+}

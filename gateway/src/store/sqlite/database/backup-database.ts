@@ -1,0 +1,72 @@
+/** Owns copying a database into a file of its own, in one consistent state, beside whoever writes to it. */
+import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncToDisk } from '../../../lib/sync-to-disk.ts';
+import type { Migration } from '../migrations/migration.ts';
+import { MIGRATIONS } from '../migrations/migrations.ts';
+import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
+import { openReadConnection } from './connection.ts';
+import { requireCurrentSchema } from './migrate.ts';
+
+/**
+ * Copies the database at `from` to `to` (mode 0600) and answers its size in bytes. `check` is given the copy under another
+ * name and throws where it is no good; `migrations`: of the file's kind. Only a whole, checked copy that is safe on the disk gets its name: a backup that
+ * is killed leaves a file `….partial`, which the next one removes.
+ *
+ * @throws StoreFailure where there is no database of ours, or the file is there already; what `check` throws.
+ */
+export function backupDatabase(
+  from: string,
+  to: string,
+  check: (copy: string) => void,
+  migrations: readonly Migration[] = MIGRATIONS,
+): number {
+  if (!existsSync(from)) throw new StoreFailure('foreign', `There is no database at ${from}.`);
+  refuseExisting(to);
+  const partial = `${to}.partial`;
+  removeDatabase(partial);
+  try {
+    copyDatabase(from, partial, migrations);
+    syncToDisk(partial);
+    check(partial);
+    giveName(partial, to);
+    syncToDisk(dirname(to));
+    return statSync(to).size;
+  } finally {
+    removeDatabase(partial);
+  }
+}
+
+function copyDatabase(from: string, partial: string, migrations: readonly Migration[]): void {
+  // An empty file of ours, so that the copy is never readable to others, not even while it grows.
+  closeSync(openSync(partial, 'wx', 0o600));
+  const database = openReadConnection(from);
+  try {
+    requireCurrentSchema(database, migrations);
+    database.run('VACUUM INTO ?', [partial]);
+  } catch (fault) {
+    throw nameSqliteFault(fault);
+  } finally {
+    database.close();
+  }
+}
+
+/** A link fails where the name is taken meanwhile; to rename would replace what is there. */
+function giveName(partial: string, to: string): void {
+  try {
+    linkSync(partial, to);
+  } catch (fault) {
+    refuseExisting(to);
+    throw fault;
+  }
+}
+
+function refuseExisting(to: string): void {
+  if (existsSync(to)) {
+    throw new StoreFailure('conflict', `The file ${to} is there already. Name another one, or move it away.`);
+  }
+}
+
+function removeDatabase(path: string): void {
+  for (const companion of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${companion}`, { force: true });
+}

@@ -1,0 +1,59 @@
+/** Checks that a data folder has one holder at a time, between processes and in one, however the holder ends. */
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { acquireDataLock } from './data-folder.ts';
+
+const newFolder = temporaryFolders();
+
+/** Starts another process that tries for the lock; resolves once it has said how that went. */
+async function tryElsewhere(dataDir: string) {
+  const process_ = Bun.spawn([process.execPath, join(import.meta.dir, '../testing/hold-lock.ts'), dataDir], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const reader = process_.stdout.getReader();
+  const { value } = await reader.read();
+  return { said: new TextDecoder().decode(value).trim(), process: process_ };
+}
+
+describe('acquireDataLock', () => {
+  test('gives the lock to one process, and to the next after kill -9', async () => {
+    const folder = newFolder();
+    const first = await tryElsewhere(folder);
+    expect(first.said).toBe('taken');
+    expect((await tryElsewhere(folder)).said).toBe('held');
+    expect(acquireDataLock(folder)).toBe('held');
+    first.process.kill('SIGKILL');
+    await first.process.exited;
+    const lock = acquireDataLock(folder);
+    expect(lock).not.toBe('held');
+    expect((await tryElsewhere(folder)).said).toBe('held');
+    if (lock !== 'held') lock.release();
+  });
+
+  test('of many processes that try at once, one gets it', async () => {
+    const folder = newFolder();
+    const tries = await Promise.all(Array.from({ length: 6 }, () => tryElsewhere(folder)));
+    expect(tries.map(({ said }) => said).sort()).toEqual(['held', 'held', 'held', 'held', 'held', 'taken']);
+    for (const { process } of tries) process.kill('SIGKILL');
+  });
+
+  test('is not had twice in one process, and comes free again', () => {
+    const folder = newFolder();
+    const lock = acquireDataLock(folder);
+    expect(acquireDataLock(folder)).toBe('held');
+    Bun.gc(true);
+    expect(acquireDataLock(folder)).toBe('held');
+    if (lock === 'held') throw new Error('a new folder was held');
+    lock.release();
+    const again = acquireDataLock(folder);
+    expect(again).not.toBe('held');
+    if (again !== 'held') again.release();
+  });
+
+  test('says so where the folder cannot hold a lock', () => {
+    expect(() => acquireDataLock(join(newFolder(), 'not-there'))).toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,161 @@
+/**
+ * Reads, creates and replaces the data folder's master key, from which every other key of the service is derived, and
+ * compares it with the database that it belongs to. Derives none of the other keys.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Secret } from '../../../lib/secret.ts';
+import { syncToDisk } from '../../../lib/sync-to-disk.ts';
+import type { WriteStatement } from '../writer/writer-messages.ts';
+import { databasePath, openWriteConnection } from './connection.ts';
+import { deriveCheck, isSameCheck, keepCheck, readKeyTrace } from './master-key-check.ts';
+
+export interface MasterKey {
+  /** 64 hex characters. */
+  readonly key: Secret;
+  /** Sentences for the operator, each with how to mend it. */
+  readonly warnings: readonly string[];
+  /** What keeps the key's check value in the database once its tables are there; null: it has one. */
+  readonly bind: WriteStatement | null;
+}
+
+const REMEDY =
+  'Put back the master.key of this data folder, from where you keep it (a backup of the database does not contain it). If it is lost for good, "tollgate replace-master-key --lost" makes another one and says what must be set anew.';
+
+/**
+ * The data folder's master key: 32 random bytes in hex, in `master.key` (mode 0600). Created in one step where there is
+ * none, so that two starters agree on one; never where the database was used with one, because no API key would work.
+ *
+ * @throws Error for a file that is not a master key, or not that of the database, and for one that is missing beside it.
+ */
+export function loadMasterKey(dataDir: string): MasterKey {
+  const path = join(dataDir, 'master.key');
+  const trace = readKeyTrace(databasePath(dataDir));
+  const found = readIfThere(path);
+  if (found === null && trace.isUsed) {
+    throw new Error(
+      `${path} is missing, and the database beside it was used with one: without it no API key is recognized. ${REMEDY}`,
+    );
+  }
+  const text = (found ?? createKeyFile(path)).trim();
+  if (!/^[0-9a-f]{64}$/.test(text)) {
+    throw new Error(
+      `${path} is not a master key: found ${text.length} characters, expected 64 hex digits. Restore it from a backup; without it no API key works.`,
+    );
+  }
+  const check = deriveCheck(text);
+  if (trace.check !== null && !isSameCheck(trace.check, check)) {
+    throw new Error(
+      `${path} is not the master key that the database beside it was used with: with it no API key is recognized. ${REMEDY}`,
+    );
+  }
+  const mode = statSync(path).mode & 0o777;
+  const warnings =
+    (mode & 0o077) === 0
+      ? []
+      : [`Other users can read ${path} (mode ${mode.toString(8)}). Close it to them: chmod 600 ${path}`];
+  return { key: new Secret(text), warnings, bind: trace.check === null ? keepCheck(check) : null };
+}
+
+export interface ReplacedMasterKey {
+  /** Where the file lies that was there and did not fit; null: there was none. */
+  readonly movedTo: string | null;
+  /** API keys that are not revoked: each needs a new secret. */
+  readonly keys: number;
+}
+
+/**
+ * Creates a new master key where the one that the database was used with is lost. Whoever calls it holds the data lock.
+ * Killed at any moment it leaves a folder that refuses to start, or one with the new key; it can be run again.
+ *
+ * @throws Error where there is no database, or the master key that is there is the database's.
+ */
+export function replaceMasterKey(dataDir: string, nowMs: number): ReplacedMasterKey {
+  const path = join(dataDir, 'master.key');
+  if (!existsSync(databasePath(dataDir))) throw new Error(`There is no database in ${dataDir}: no master key is lost.`);
+  const trace = readKeyTrace(databasePath(dataDir));
+  const found = readIfThere(path)?.trim() ?? null;
+  if (found !== null && (trace.check === null || isSameCheck(trace.check, deriveCheck(found)))) {
+    throw new Error(
+      trace.check === null
+        ? `${path} is there, and the database has no check value that could refuse it: start the server once.`
+        : `${path} is the master key of this database: nothing is lost, and nothing was changed.`,
+    );
+  }
+  if (found === null && !trace.isUsed)
+    throw new Error('The database was not used with a master key yet: start the server, which creates one.');
+  const draft = writeDraft(path);
+  try {
+    runStatement(databasePath(dataDir), keepCheck(deriveCheck(readFileSync(draft, 'utf8').trim())));
+    const movedTo = found === null ? null : `${path}.replaced-${nowMs}`;
+    if (movedTo !== null) linkSync(path, movedTo);
+    renameSync(draft, path);
+    syncToDisk(dirname(path));
+    return { movedTo, keys: trace.keys };
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function runStatement(path: string, { sql, parameters }: WriteStatement): void {
+  const database = openWriteConnection(path);
+  try {
+    database.prepare(sql).run(...parameters);
+  } finally {
+    database.close();
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (fault) {
+    if (isCode(fault, 'ENOENT')) return null;
+    throw fault;
+  }
+}
+
+/** A complete file appears under the final name or none does; who comes second takes what is there. */
+function createKeyFile(path: string): string {
+  const draft = writeDraft(path);
+  try {
+    linkSync(draft, path);
+  } catch (fault) {
+    if (!isCode(fault, 'EEXIST')) throw fault;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncToDisk(dirname(path));
+  return readFileSync(path, 'utf8');
+}
+
+function writeDraft(path: string): string {
+  const draft = `${path}.${randomBytes(8).toString('hex')}`;
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(file, `${randomBytes(32).toString('hex')}\n`);
+    fsyncSync(file);
+  } catch (fault) {
+    rmSync(draft, { force: true });
+    throw fault;
+  } finally {
+    closeSync(file);
+  }
+  return draft;
+}
+
+function isCode(fault: unknown, code: string): boolean {
+  return fault instanceof Error && 'code' in fault && fault.code === code;
+}

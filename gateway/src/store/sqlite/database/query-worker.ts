@@ -1,0 +1,26 @@
+/** Owns the program of the thread that runs queries which may take long: one connection that only reads, one query at a time. */
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import { nameSqliteFault } from '../store-failure.ts';
+import { openReadConnection } from './connection.ts';
+import type { QueryQuestion, QueryReply } from './reading-thread.ts';
+
+declare const self: Worker;
+
+let database: Database | null = null;
+
+function answer({ path, sql, parameters }: QueryQuestion): QueryReply {
+  try {
+    database ??= openReadConnection(path);
+    const statement = database.prepare(sql);
+    try {
+      return { rows: statement.all(...(parameters as SQLQueryBindings[])) };
+    } finally {
+      statement.finalize();
+    }
+  } catch (fault) {
+    const { kind, message } = nameSqliteFault(fault);
+    return { failed: { kind, message } };
+  }
+}
+
+self.onmessage = ({ data: question }: MessageEvent<QueryQuestion>) => self.postMessage(answer(question));

@@ -1,0 +1,90 @@
+/**
+ * Owns a thread that reads the database, as the request thread sees it: started before the first question or by it, anew
+ * where it died. Answers come one after another. Knows no SQL and no question.
+ */
+import { StoreFailure } from '../store-failure.ts';
+import type { WriterFault } from '../writer/writer-messages.ts';
+
+export interface ReadingThread<Question, Reply> {
+  /** Starts the thread where it does not run: the first question need not wait for that. */
+  prepare(): void;
+  /** Rejects with a StoreFailure where the thread died or was closed; the next question is tried anew. */
+  ask(question: Question): Promise<Reply>;
+  /** Ends the thread; what is still asked is rejected as `closed`. */
+  close(): void;
+}
+
+interface Asked<Question, Reply> {
+  readonly question: Question;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (failure: StoreFailure) => void;
+}
+
+/** Starts nothing yet. `program` is the thread's: it posts one reply for each message. */
+export function createReadingThread<Question, Reply>(program: URL): ReadingThread<Question, Reply> {
+  let worker: Worker | null = null;
+  let underWay: Asked<Question, Reply> | null = null;
+  const waiting: Asked<Question, Reply>[] = [];
+  let closed = false;
+
+  function next(): void {
+    if (underWay !== null) return;
+    underWay = waiting.shift() ?? null;
+    if (underWay === null) return;
+    worker ??= start();
+    worker.postMessage(underWay.question);
+  }
+
+  function start(): Worker {
+    const started = new Worker(program);
+    const lose = (reason: string) => {
+      if (worker !== started) return;
+      worker = null;
+      started.terminate();
+      const lost = new StoreFailure('reader-lost', `The thread that reads the database ended (${reason}).`);
+      finish((asked) => asked.reject(lost));
+    };
+    started.onmessage = ({ data: reply }: MessageEvent<Reply>) => finish((asked) => asked.resolve(reply));
+    started.onerror = (event) => lose(event.message);
+    started.onmessageerror = () => lose('a message could not be read');
+    started.addEventListener('close', () => lose('it closed'));
+    return started;
+  }
+
+  function finish(conclude: (asked: Asked<Question, Reply>) => void): void {
+    const done = underWay;
+    underWay = null;
+    if (done !== null) conclude(done);
+    next();
+  }
+
+  const closedFailure = () => new StoreFailure('closed', 'The store has been closed; nothing more is read.');
+  return {
+    prepare() {
+      if (!closed) worker ??= start();
+    },
+    ask(question) {
+      return new Promise((resolve, reject) => {
+        if (closed) return reject(closedFailure());
+        waiting.push({ question, resolve, reject });
+        next();
+      });
+    },
+    close() {
+      closed = true;
+      worker?.terminate();
+      worker = null;
+      if (underWay !== null) underWay.reject(closedFailure());
+      underWay = null;
+      for (const { reject } of waiting.splice(0)) reject(closedFailure());
+    },
+  };
+}
+
+export interface QueryQuestion {
+  readonly path: string;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+export type QueryReply = { readonly rows: readonly unknown[] } | { readonly failed: WriterFault };

@@ -1,0 +1,72 @@
+/**
+ * Owns how Kysely runs its queries on one `bun:sqlite` connection that only reads: here, or on a thread of its own. What writes
+ * is compiled and sent to the writer.
+ */
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Tables } from '../tables.ts';
+import { failureOf } from '../writer/writer-messages.ts';
+import type { QueryQuestion, QueryReply, ReadingThread } from './reading-thread.ts';
+
+/** Queries over a connection that the caller opened and closes. */
+export function createQueries(database: Database): Kysely<Tables> {
+  return queriesOver(async (query) => {
+    const statement = database.prepare(query.sql);
+    try {
+      return statement.all(...(query.parameters as SQLQueryBindings[]));
+    } finally {
+      statement.finalize();
+    }
+  });
+}
+
+/** Queries that may take long, run on the thread: the request thread waits for none of them. */
+export function createFarQueries(path: string, thread: ReadingThread<QueryQuestion, QueryReply>): Kysely<Tables> {
+  return queriesOver(async ({ sql, parameters }) => {
+    const reply = await thread.ask({ path, sql, parameters });
+    if ('failed' in reply) throw failureOf(reply.failed);
+    return reply.rows;
+  });
+}
+
+type RunQuery = (query: CompiledQuery) => Promise<readonly unknown[]>;
+
+function queriesOver(run: RunQuery): Kysely<Tables> {
+  const dialect: Dialect = {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => createDriver(run),
+    createIntrospector: (queries) => new SqliteIntrospector(queries),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+  return new Kysely<Tables>({ dialect });
+}
+
+function createDriver(run: RunQuery): Driver {
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({ rows: (await run(query)) as R[] }),
+    streamQuery: () => refuse('streams'),
+  };
+  return {
+    init: async () => undefined,
+    acquireConnection: async () => connection,
+    releaseConnection: async () => undefined,
+    beginTransaction: async () => refuse('transactions'),
+    commitTransaction: async () => refuse('transactions'),
+    rollbackTransaction: async () => refuse('transactions'),
+    destroy: async () => undefined,
+  };
+}
+
+function refuse(what: string): never {
+  throw new Error(`the reading connection has no ${what}; each query sees one consistent state by itself`);
+}

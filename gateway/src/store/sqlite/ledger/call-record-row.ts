@@ -1,0 +1,235 @@
+/** Owns how a call record lies in its table: the insert statement, its values in order, and the way back. */
+import type { Reason } from '../../../errors/reason.ts';
+import { type Usage, type UsageApart, type UsageFlag, ZERO_USAGE } from '../../../generation/usage.ts';
+import type { CallDraft, Checkpoint } from '../../ports/ledger.ts';
+import type { AttemptRecord, CallRecord } from '../../ports/records.ts';
+import type { CallRecordRow } from '../tables.ts';
+
+/** In the order of the insert statement. */
+export const CALL_RECORD_COLUMNS = [
+  'request_id',
+  'at_ms',
+  'account',
+  'workspace',
+  'key_id',
+  'key_name',
+  'end_user',
+  'session',
+  'protocol',
+  'model',
+  'served_model',
+  'provider',
+  'stream',
+  'status',
+  'error',
+  'finish_reason',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+  'usage_source',
+  'usage_flags',
+  'price_version',
+  'cost_nano_usd',
+  'ttfb_ms',
+  'duration_ms',
+  'usage_apart',
+  'reason',
+  'attempts',
+] as const;
+
+export const INSERT_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) VALUES (${CALL_RECORD_COLUMNS.map(() => '?').join(', ')})`;
+
+/** The same for a call that holds nothing: keeps no row where the call of the last value has an open hold. */
+export const INSERT_UNHELD_CALL_RECORD = `INSERT INTO call_record (${CALL_RECORD_COLUMNS.join(', ')}) SELECT ${CALL_RECORD_COLUMNS.map(() => '?').join(', ')}
+  WHERE NOT EXISTS (SELECT 1 FROM open_hold WHERE call_id = ?)`;
+
+/** A record's values in the order of the insert statement, but for the last, its attempts. */
+export type CallRecordValues = readonly [
+  request_id: string,
+  at_ms: number,
+  account: string,
+  ...rest: (string | number | null)[],
+];
+
+/**
+ * The record's values in the order of the insert statement, to be followed by its attempts. `cost_nano_usd` stays a decimal
+ * string, which the strict integer column turns into 64 bits exactly, or refuses.
+ */
+export function callRecordValues(record: CallRecord): CallRecordValues {
+  const { usage } = record;
+  return [
+    record.request_id,
+    record.at_ms,
+    record.account,
+    record.workspace,
+    record.key_id,
+    record.key_name,
+    wellFormed(record.end_user),
+    wellFormed(record.session),
+    record.protocol,
+    wellFormed(record.model),
+    wellFormed(record.served_model),
+    record.provider,
+    record.stream ? 1 : 0,
+    record.status,
+    record.error,
+    wellFormed(record.finish_reason),
+    usage.input,
+    usage.cache_read,
+    usage.cache_write_5m,
+    usage.cache_write_1h,
+    usage.output,
+    usage.reasoning,
+    record.usage_source,
+    record.usage_flags === null ? null : JSON.stringify(record.usage_flags),
+    record.price_version,
+    record.cost_nano_usd,
+    record.ttfb_ms,
+    record.duration_ms,
+    usage.apart === undefined ? null : JSON.stringify(usage.apart),
+    record.reason === null ? null : JSON.stringify(record.reason),
+  ];
+}
+
+/** Values that an older version wrote, which had no reason yet, with all columns of today. */
+export function completeRecordValues(values: CallRecordValues): CallRecordValues {
+  return values.length === CALL_RECORD_COLUMNS.length - 2 ? [...values, null] : values;
+}
+
+/** The words of others, as the database would give them back: it knows no half of a surrogate pair. */
+function wellFormed(text: string | null): string | null {
+  return text === null ? null : text.toWellFormed();
+}
+
+/**
+ * The text of a record that is hashed with the entry that ends its call: every value as in its row, so that it can be made from
+ * the row again. Without a reason (the last value) the text is that of records from before reasons were kept, whose hashes stay valid.
+ */
+export function recordText(values: readonly (string | number | null)[], attempts: string): string {
+  return JSON.stringify(values.at(-1) === null ? values.slice(0, -1) : values) + attempts;
+}
+
+/** The last value of the insert statement, as JSON text. */
+export function renderAttempts({ attempts }: CallRecord): string {
+  return JSON.stringify(attempts);
+}
+
+/** The record that a row holds; `cost_nano_usd` must have been read as text. */
+export function callRecordOfRow(row: CallRecordRow): CallRecord {
+  const {
+    input,
+    cache_read,
+    cache_write_5m,
+    cache_write_1h,
+    output,
+    reasoning,
+    usage_apart,
+    stream,
+    usage_flags,
+    reason,
+    attempts,
+    ...rest
+  } = row;
+  const usage = { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning };
+  return {
+    ...rest,
+    stream: stream === 1,
+    usage: withKeptApart(usage, usage_apart),
+    usage_flags: usage_flags === null ? null : (JSON.parse(usage_flags) as UsageFlag[]),
+    reason: reason === null ? null : (JSON.parse(reason) as Reason),
+    attempts: JSON.parse(attempts) as AttemptRecord[],
+  };
+}
+
+/** The counters with what the column `usage_apart` holds beside them. */
+export function withKeptApart(usage: Usage, kept: string | null): Usage {
+  return kept === null ? usage : { ...usage, apart: JSON.parse(kept) as UsageApart };
+}
+
+/** Call and account stand in the hold's own columns. */
+const MEMBERS = [
+  'at_ms',
+  'workspace',
+  'key_id',
+  'key_name',
+  'end_user',
+  'session',
+  'protocol',
+  'model',
+  'served_model',
+  'provider',
+  'stream',
+  'price_version',
+] as const satisfies readonly (keyof CallDraft)[];
+
+const COUNTERS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output', 'reasoning'] as const;
+
+/** A draft's values in the order of `MEMBERS`. */
+type DraftValues = readonly (string | number | boolean | null)[];
+/** A checkpoint's cost as decimal text, then its counters, then what it has beside them, if anything. */
+type CheckpointValues = readonly [cost: string, ...counters: (number | UsageApart)[]];
+
+/** The draft as JSON text. */
+export function renderDraft(draft: CallDraft): string {
+  return JSON.stringify(MEMBERS.map((member) => draft[member]) satisfies DraftValues);
+}
+
+/** The checkpoint as JSON text. */
+export function renderCheckpoint({ cost, usage }: Checkpoint): string {
+  const counters = COUNTERS.map((counter) => usage[counter]);
+  const apart = usage.apart === undefined ? [] : [usage.apart];
+  return JSON.stringify([cost.toString(), ...counters, ...apart] satisfies CheckpointValues);
+}
+
+/** The row of a hold that nobody ended; `draft` and `checkpoint` as rendered above. */
+export interface UnendedHold {
+  readonly call_id: string;
+  readonly account: string;
+  readonly draft: string;
+  readonly checkpoint: string | null;
+}
+
+/** What a call that nobody ended comes to. */
+interface UnendedCall {
+  readonly record: CallRecord;
+  /** Nano-USD of the usage; 0 without a checkpoint. */
+  readonly cost: bigint;
+}
+
+/**
+ * The end of a call whose process died: its last checkpoint is what was used, without one nothing was. A checkpoint is made
+ * as output goes out: a caller of a stream had its 200 by then. How long it ran is not known, so `duration_ms` is 0.
+ */
+export function endUnendedCall({ call_id, account, draft, checkpoint }: UnendedHold, error: string): UnendedCall {
+  const values = JSON.parse(draft) as DraftValues;
+  const kept = Object.fromEntries(MEMBERS.map((member, index) => [member, values[index]]));
+  const members = { ...kept, request_id: call_id, account } as unknown as CallDraft;
+  const [costText, ...counters] = checkpoint === null ? ['0'] : (JSON.parse(checkpoint) as CheckpointValues);
+  const cost = BigInt(costText);
+  const names = counters.length > COUNTERS.length ? [...COUNTERS, 'apart'] : COUNTERS;
+  const usage: Usage =
+    checkpoint === null
+      ? ZERO_USAGE
+      : (Object.fromEntries(names.map((counter, index) => [counter, counters[index]])) as unknown as Usage);
+  const unpriced = checkpoint !== null && members.price_version === null;
+  const { provider, served_model: model, stream } = members;
+  const answered = checkpoint !== null && provider !== null && model !== null;
+  const record: CallRecord = {
+    ...members,
+    status: checkpoint !== null && stream ? 200 : 500,
+    error,
+    reason: { kind: 'ours', at_step: checkpoint === null ? 'provider' : 'answer' },
+    finish_reason: null,
+    usage,
+    usage_source: checkpoint === null ? 'void' : 'checkpoint',
+    usage_flags: null,
+    cost_nano_usd: unpriced ? null : cost.toString(),
+    ttfb_ms: null,
+    duration_ms: 0,
+    attempts: answered ? [{ provider, model, status: 200, error, duration_ms: 0 }] : [],
+  };
+  return { record, cost: unpriced ? 0n : cost };
+}

@@ -1,0 +1,120 @@
+/**
+ * Owns what each kind of entry does to an account's balance, and which entries an account does not bear. The writer and
+ * the proof of the ledger both fold by it. Reads and writes nothing.
+ */
+
+import { type Kysely, sql } from 'kysely';
+import type { AccountBalance, AccountMode } from '../../ports/ledger.ts';
+import type { Tables } from '../tables.ts';
+import type { Transfer } from './ledger-entry.ts';
+
+/** The amounts of an account. `available + held + charged` is what was topped up and corrected. */
+export type Balance = Omit<AccountBalance, 'account' | 'mode'>;
+
+export const EMPTY_BALANCE: Balance = { available: 0n, held: 0n, charged: 0n, absorbed: 0n, toppedUp: 0n };
+
+/**
+ * The balance after a transfer, or why it cannot be made: an amount out of range, a prepaid account without the money, a
+ * post of more than is held, an amount beyond 64 bits.
+ */
+export function foldBalance(balance: Balance, transfer: Transfer): Balance | string {
+  const { kind, amount, released, prepaid } = transfer;
+  if (released < 0n || (released > 0n && kind !== 'post' && kind !== 'void')) {
+    return `it releases ${released}; only a post or a void releases, and no less than 0`;
+  }
+  const problem = amountProblem(transfer);
+  if (problem !== null) return problem;
+  const after = moved(balance, transfer);
+  if (after.held < 0n) return `it takes ${amount + released} from ${balance.held} held`;
+  const spends = kind === 'hold' || kind === 'extend' || kind === 'correct';
+  if (prepaid && spends && after.available < balance.available && after.available < 0n) {
+    return `the account is prepaid and has ${balance.available} nano-USD available, ${balance.available - after.available} were asked for`;
+  }
+  // The transfer's own amounts too: the database binds what is beyond by its last 64 bits, without a word.
+  const fit = fits(after) && inRange(amount) && inRange(released);
+  return fit ? after : `the account's amounts would leave the range of 64 bits`;
+}
+
+function amountProblem({ kind, amount }: Transfer): string | null {
+  switch (kind) {
+    case 'hold':
+    case 'extend':
+      return amount >= 0n ? null : `a ${kind} of ${amount}, expected 0 or more`;
+    case 'topup':
+    case 'post':
+    case 'absorb':
+      return amount > 0n ? null : `a ${kind} of ${amount}, expected more than 0`;
+    case 'void':
+      return amount === 0n ? null : `a void of ${amount}, expected 0`;
+    case 'correct':
+      return amount !== 0n ? null : 'a correction of 0, expected an amount';
+    default:
+      return `it is of the unknown kind ${JSON.stringify(kind)}`;
+  }
+}
+
+function moved(balance: Balance, { kind, amount, released }: Transfer): Balance {
+  const { available, held } = balance;
+  switch (kind) {
+    case 'topup':
+      return { ...balance, available: available + amount, toppedUp: balance.toppedUp + amount };
+    case 'hold':
+    case 'extend':
+      return { ...balance, available: available - amount, held: held + amount };
+    case 'post':
+    case 'void':
+      return {
+        ...balance,
+        available: available + released,
+        held: held - amount - released,
+        charged: balance.charged + amount,
+      };
+    case 'absorb':
+      return { ...balance, absorbed: balance.absorbed + amount };
+    case 'correct':
+      return { ...balance, available: available + amount };
+  }
+}
+
+function fits({ available, held, charged, absorbed, toppedUp }: Balance): boolean {
+  return inRange(available) && inRange(held) && inRange(charged) && inRange(absorbed) && inRange(toppedUp);
+}
+
+function inRange(amount: bigint): boolean {
+  return BigInt.asIntN(64, amount) === amount;
+}
+
+/** Amounts as decimal text: beyond 2^53 a number would lose its last digits without a word. */
+interface BalanceRow {
+  readonly account: string;
+  readonly mode: AccountMode;
+  readonly available: string;
+  readonly held: string;
+  readonly charged: string;
+  readonly absorbed: string;
+  readonly topped_up: string;
+}
+
+/** The balances of all accounts by id, or of one; an account without entries has 0 throughout. */
+export async function readBalances(
+  queries: Kysely<Tables>,
+  account: string | null = null,
+): Promise<readonly AccountBalance[]> {
+  const { rows } = await sql<BalanceRow>`
+    SELECT account.id AS account, mode,
+      cast(coalesce(available, 0) AS TEXT) AS available, cast(coalesce(held, 0) AS TEXT) AS held,
+      cast(coalesce(charged, 0) AS TEXT) AS charged, cast(coalesce(absorbed, 0) AS TEXT) AS absorbed,
+      cast(coalesce(topped_up, 0) AS TEXT) AS topped_up
+    FROM account LEFT JOIN account_balance ON account_balance.account = account.id
+    WHERE ${account} IS NULL OR account.id = ${account}
+    ORDER BY account.id`.execute(queries);
+  return rows.map((row) => ({
+    account: row.account,
+    mode: row.mode,
+    available: BigInt(row.available),
+    held: BigInt(row.held),
+    charged: BigInt(row.charged),
+    absorbed: BigInt(row.absorbed),
+    toppedUp: BigInt(row.topped_up),
+  }));
+}

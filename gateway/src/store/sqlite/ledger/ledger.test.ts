@@ -1,0 +1,160 @@
+/** Runs the SQLite ledger through the contract, and through random sequences against a model of its own. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { outcomeOf, testLedger } from '../../contracts/ledger-contract.ts';
+import { heldCall, settledCall, usageOf } from '../../contracts/sample-call.ts';
+import { openLedgerRig } from '../testing/open-ledger-rig.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+
+testLedger('SQLite', () => openLedgerRig(newFolder()));
+
+type Step =
+  | { readonly does: 'hold' | 'extend' | 'settle' | 'checkpoint'; readonly call: number; readonly amount: number }
+  | { readonly does: 'topup'; readonly amount: number }
+  | { readonly does: 'correct'; readonly amount: number }
+  | { readonly does: 'abandon'; readonly call: number }
+  | { readonly does: 'restart' };
+
+const CALLS = 6;
+const call = fc.nat(CALLS - 1);
+const amount = fc.nat(60);
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 12,
+      arbitrary: fc.record({ does: fc.constantFrom('hold', 'extend', 'settle', 'checkpoint'), call, amount }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ does: fc.constantFrom('topup', 'correct'), amount: fc.integer({ min: -30, max: 90 }) }),
+    },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('abandon'), call }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('restart') }) },
+  ) as fc.Arbitrary<Step>,
+  { maxLength: 60 },
+);
+
+/** A prepaid account in plain numbers, written apart from the code under test. */
+class Model {
+  available = 0;
+  charged = 0;
+  absorbed = 0;
+  readonly open = new Map<number, { held: number; extensions: number; checkpoint: number | null }>();
+  readonly ended = new Set<number>();
+
+  get held(): number {
+    return [...this.open.values()].reduce((sum, { held }) => sum + held, 0);
+  }
+
+  end(id: number, cost: number): void {
+    const { held = 0 } = this.open.get(id) ?? {};
+    this.open.delete(id);
+    this.ended.add(id);
+    this.charged += Math.min(cost, held);
+    this.absorbed += Math.max(0, cost - held);
+    this.available += Math.max(0, held - cost);
+  }
+
+  endAll(): void {
+    for (const [id, { checkpoint }] of [...this.open]) this.end(id, checkpoint ?? 0);
+  }
+
+  /** Whether the ledger is to keep the step, which is taken then. */
+  take(step: Exclude<Step, { does: 'restart' }>): boolean {
+    if (step.does === 'topup' || step.does === 'correct') {
+      return (step.does === 'topup' ? step.amount > 0 : step.amount !== 0) && this.move(step.amount);
+    }
+    const open = this.open.get(step.call);
+    if (step.does === 'hold') {
+      if (open !== undefined || this.ended.has(step.call) || step.amount > this.available) return false;
+      this.available -= step.amount;
+      this.open.set(step.call, { held: step.amount, extensions: 0, checkpoint: null });
+      return true;
+    }
+    if (open === undefined) return step.does === 'abandon';
+    if (step.does === 'abandon') this.end(step.call, open.checkpoint ?? 0);
+    else if (step.does === 'settle') this.end(step.call, 2 * step.amount);
+    else if (step.does === 'checkpoint') open.checkpoint = 2 * step.amount;
+    else {
+      if (step.amount > this.available) return false;
+      this.available -= step.amount;
+      open.held += step.amount;
+      open.extensions += 1;
+    }
+    return true;
+  }
+
+  private move(change: number): boolean {
+    if (this.available + change < 0) return false;
+    this.available += change;
+    return true;
+  }
+}
+
+test('random sequences keep every invariant, and the ledger decides as a model does', async () => {
+  const rig = await openLedgerRig(newFolder());
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, async (sequence) => {
+      round += 1;
+      const account = `account${round}`;
+      await rig.setAccount(account, 'prepaid');
+      const model = new Model();
+      const expected: boolean[] = [];
+      const outcomes: Promise<string>[] = [];
+      const id = (number: number) => `r${round}-${number}`;
+      for (const [index, step] of sequence.entries()) {
+        if (step.does === 'restart') {
+          await Promise.all(outcomes);
+          await rig.restart();
+          model.endAll();
+          continue;
+        }
+        const { held = 0, extensions = 0 } = ('call' in step ? model.open.get(step.call) : undefined) ?? {};
+        expected.push(model.take(step));
+        outcomes.push(outcomeOf(perform(step, index, held, extensions)));
+      }
+      expect((await Promise.all(outcomes)).map((outcome) => outcome === 'kept')).toEqual(expected);
+      const found = (await rig.ledger.readBalances()).find((balance) => balance.account === account);
+      expect(found).toMatchObject({
+        available: BigInt(model.available),
+        held: BigInt(model.held),
+        charged: BigInt(model.charged),
+        absorbed: BigInt(model.absorbed),
+      });
+      expect(rig.prove().problem).toBeNull();
+
+      function perform(step: Exclude<Step, { does: 'restart' }>, index: number, held: number, extensions: number) {
+        const { ledger } = rig;
+        switch (step.does) {
+          case 'hold':
+            return ledger.hold(heldCall(id(step.call), BigInt(step.amount), account));
+          case 'extend':
+            return ledger.extend(id(step.call), extensions + 1, BigInt(step.amount));
+          case 'settle':
+            return ledger.settle(settledCall(id(step.call), { held: BigInt(held), output: step.amount, account }));
+          case 'checkpoint':
+            return ledger.checkpoint({
+              call_id: id(step.call),
+              usage: usageOf(step.amount),
+              cost: BigInt(2 * step.amount),
+            });
+          case 'abandon':
+            return ledger.abandon(id(step.call));
+          default:
+            return ledger[step.does]({
+              id: `${id(0)}-${index}`,
+              account,
+              amount: BigInt(step.amount),
+              note: null,
+              at_ms: 1,
+            });
+        }
+      }
+    }),
+    { numRuns: 80 },
+  );
+  await rig.close();
+}, 20_000);

@@ -1,0 +1,131 @@
+/** Owns the ledger's port over the writer: what is asked for is checked here, then kept there. Knows no SQL. */
+
+import { type Kysely, sql } from 'kysely';
+import type { NewAuditEntry } from '../../ports/audit.ts';
+import type { AccountBalance, Ledger, Movement, Settlement } from '../../ports/ledger.ts';
+import type { Spool } from '../spool/spool.ts';
+import { StoreFailure } from '../store-failure.ts';
+import type { Tables } from '../tables.ts';
+import {
+  keepCheckpoint,
+  keepExtension,
+  keepHold,
+  keepMovement,
+  keepRecord,
+  keepSettlement,
+  type MovementKind,
+  type Operation,
+} from '../writer/ledger-operations.ts';
+import type { Writer } from '../writer/writer.ts';
+import { readBalances } from './fold-balance.ts';
+import type { UnkeptEnds } from './unsaved-settlements.ts';
+
+/** The port's implementation. Every rejection is a StoreFailure. */
+export function createLedger(
+  queries: Kysely<Tables>,
+  writer: Pick<Writer, 'keep' | 'keepUnhurried'>,
+  spool: Pick<Spool, 'keep' | 'keepLater' | 'provideFor' | 'writable'>,
+  ends: Pick<UnkeptEnds, 'end'>,
+): Ledger {
+  /** Calls that run and whose hold is on the disk: of these alone the spool takes what the ledger does not. */
+  const held = new Set<string>();
+
+  function keepHeld(call_id: string, operation: Operation): Promise<void> {
+    return held.has(call_id) ? spool.keep(call_id, operation) : writer.keep(operation);
+  }
+
+  function keepChecked(problem: string | null, operation: () => Operation): Promise<void> {
+    if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
+    return writer.keep(operation());
+  }
+
+  async function move(kind: MovementKind, movement: Movement, entry?: NewAuditEntry): Promise<AccountBalance> {
+    await keepChecked(movementProblem(kind, movement), () => keepMovement(kind, movement, entry));
+    const [balance] = await readBalances(queries, movement.account);
+    if (balance === undefined) throw new Error(`the account ${movement.account} is gone`);
+    return balance;
+  }
+
+  return {
+    async hold(hold) {
+      const { request_id, stream } = hold.draft;
+      refuse(textProblem('request_id', request_id));
+      // The first byte of a stream waits for its hold; of a plain call only the settlement does, and it comes behind it.
+      await (stream ? writer.keep(keepHold(hold)) : writer.keepUnhurried(keepHold(hold)));
+      held.add(request_id);
+      spool.provideFor(held.size);
+    },
+    extend: (call_id, nth, amount) => keepHeld(call_id, keepExtension(call_id, nth, amount)),
+    checkpoint: (checkpoint) => keepChecked(null, () => keepCheckpoint(checkpoint)),
+    settle(settlement) {
+      const problem = settlementProblem(settlement);
+      if (problem !== null) return Promise.reject(new StoreFailure('refused', problem));
+      const { request_id } = settlement.record;
+      if (held.has(request_id)) {
+        held.delete(request_id);
+        return spool.keep(request_id, keepSettlement(settlement));
+      }
+      // Its hold may be under way still, and is on the disk before this.
+      return writer.keep(keepSettlement(settlement)).finally(() => held.delete(request_id));
+    },
+    async settleUnheld(settlement) {
+      refuse(settlementProblem(settlement) ?? postProblem(settlement));
+      const { request_id } = settlement.record;
+      held.delete(request_id);
+      await spool.keepLater(request_id, keepSettlement(settlement));
+    },
+    append: (record) => keepChecked(unheldProblem(record.cost_nano_usd), () => keepRecord(record)),
+    abandon(call_id) {
+      held.delete(call_id);
+      return ends.end(call_id);
+    },
+    topup: (movement, entry) => move('topup', movement, entry),
+    correct: (movement, entry) => move('correct', movement, entry),
+    readMovement: (kind, id) => readMovement(queries, kind, id),
+    readBalances: (account) => readBalances(queries, account ?? null),
+    writable: spool.writable,
+  };
+}
+
+/** @throws StoreFailure where there is a problem. */
+function refuse(problem: string | null): void {
+  if (problem !== null) throw new StoreFailure('refused', problem);
+}
+
+function unheldProblem(cost: string | null): string | null {
+  if (cost === null || cost === '0') return null;
+  return `The record of a call that held nothing: found cost_nano_usd ${cost}, expected 0 or null. Hold the call first, and settle it.`;
+}
+
+function settlementProblem({ record, posted, released, absorbed }: Settlement): string | null {
+  if (posted < 0n || released < 0n || absorbed < 0n)
+    return `The settlement of call ${record.request_id}: found posted ${posted}, released ${released} and absorbed ${absorbed}, expected 0 or more of each.`;
+  const cost = record.cost_nano_usd ?? '0';
+  if (cost === (posted + absorbed).toString()) return null;
+  return `The settlement of call ${record.request_id}: found posted ${posted} and absorbed ${absorbed}, expected the sum ${cost}, which is the record's cost_nano_usd.`;
+}
+
+function postProblem({ record, posted }: Settlement): string | null {
+  if (posted === 0n) return null;
+  return `The settlement of call ${record.request_id}, whose hold may not have been kept: found posted ${posted}, expected 0. Absorb what it cost.`;
+}
+
+function movementProblem(kind: MovementKind, { id, account, note }: Movement): string | null {
+  return textProblem(`the ${kind}'s id`, id) ?? textProblem('account', account) ?? textProblem('note', note ?? '');
+}
+
+/** What goes into a hash must come back from the database as it was. */
+function textProblem(name: string, text: string): string | null {
+  if (text.isWellFormed()) return null;
+  return `${name}: found half of a surrogate pair in ${JSON.stringify(text)}, expected well-formed text.`;
+}
+
+/** Null: there is none of that kind and id. */
+async function readMovement(queries: Kysely<Tables>, kind: MovementKind, id: string): Promise<Movement | null> {
+  // The kind stands in the statement: for a bound one SQLite could not use the index, which has some kinds only.
+  const { rows } = await sql<Omit<Movement, 'amount'> & { readonly amount: string }>`
+    SELECT ref AS id, account, cast(amount AS TEXT) AS amount, note, at_ms
+    FROM ledger_entry WHERE ref = ${id} AND kind = ${sql.lit(kind)} AND nth = 0`.execute(queries);
+  const [row] = rows;
+  return row === undefined ? null : { ...row, amount: BigInt(row.amount) };
+}

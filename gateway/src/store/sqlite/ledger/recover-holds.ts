@@ -1,0 +1,39 @@
+/**
+ * Owns the start of a ledger: the next epoch is taken and what calls of dead epochs still hold is resolved, all in one
+ * transaction. Killed at any instruction, nothing has happened and the next start does it whole.
+ */
+import type { Database } from 'bun:sqlite';
+import type { Reach } from '../failpoints.ts';
+import type { OpenHoldRow, OperationKeeper } from '../writer/keep-operations.ts';
+import type { LedgerBook } from './ledger-book.ts';
+
+/** How many calls ended with the process before: charged by their last checkpoint, or for nothing. */
+export interface Recovered {
+  readonly posted: number;
+  readonly voided: number;
+}
+
+const NEXT_DEAD_HOLDS = `SELECT call_id, account, cast(amount AS TEXT) AS amount, draft, checkpoint FROM open_hold
+  WHERE epoch < ?1 AND call_id > ?2 ORDER BY call_id LIMIT 1000`;
+
+/** Resolves the holds of all epochs before `epoch`, inside a transaction of the caller. */
+export function recoverHolds(
+  database: Database,
+  { book, keeper, epoch }: { readonly book: LedgerBook; readonly keeper: OperationKeeper; readonly epoch: number },
+  nowMs: number,
+  reach: Reach,
+): Recovered {
+  const next = database.prepare<OpenHoldRow, [number, string]>(NEXT_DEAD_HOLDS);
+  const recovered = { posted: 0, voided: 0 };
+  book.begin();
+  reach('recovery-begun');
+  for (let rows = next.all(epoch, ''); rows.length > 0; rows = next.all(epoch, rows.at(-1)?.call_id ?? '')) {
+    for (const row of rows) {
+      recovered[keeper.endUnended(row, 'gateway_crashed', nowMs)] += 1;
+      reach('recovery-call-ended');
+    }
+  }
+  next.finalize();
+  book.finish();
+  return recovered;
+}

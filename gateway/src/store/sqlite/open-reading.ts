@@ -1,0 +1,52 @@
+/** Owns looking into a data folder's database without changing it: beside a running server, or without one. */
+import { existsSync } from 'node:fs';
+import type { Ledger } from '../ports/ledger.ts';
+import type { PolicyReader } from '../ports/policy.ts';
+import type { ProviderBook } from '../ports/providers.ts';
+import type { CallReader } from '../ports/records.ts';
+import { databasePath, openReadConnection } from './database/connection.ts';
+import { requireCurrentSchema } from './database/migrate.ts';
+import { createQueries } from './database/sqlite-dialect.ts';
+import { createCallReader } from './ledger/call-reader.ts';
+import { readBalances } from './ledger/fold-balance.ts';
+import { createPolicyBookReader } from './policy/policy-book.ts';
+import { readProviders } from './policy/provider-book.ts';
+import { nameSqliteFault, StoreFailure } from './store-failure.ts';
+
+export interface StoreReading
+  extends CallReader,
+    PolicyReader,
+    Pick<Ledger, 'readBalances'>,
+    Pick<ProviderBook, 'readProviders'> {
+  close(): void;
+}
+
+/**
+ * Opens a data folder's database for reading only; takes no lock.
+ *
+ * @throws StoreFailure where there is no database, it is not ours, or its tables are not those of this program.
+ */
+export function openReading(dataDir: string): StoreReading {
+  const path = databasePath(dataDir);
+  if (!existsSync(path)) {
+    throw new StoreFailure(
+      'foreign',
+      `There is no database in ${dataDir}. Start the server once, or name the right data folder with TOLLGATE_DATA_DIR.`,
+    );
+  }
+  const database = openReadConnection(path);
+  try {
+    requireCurrentSchema(database);
+  } catch (fault) {
+    database.close();
+    throw nameSqliteFault(fault);
+  }
+  const queries = createQueries(database);
+  return {
+    ...createCallReader(queries),
+    ...createPolicyBookReader(queries),
+    readBalances: (account) => readBalances(queries, account ?? null),
+    readProviders: () => readProviders(queries),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,210 @@
+/** Owns joining the parts of the SQLite store: the writer thread, a connection that reads, and the queries over both. */
+import type { Database } from 'bun:sqlite';
+import type { AuditTrail } from '../ports/audit.ts';
+import type { BudgetSpends } from '../ports/budget-spends.ts';
+import type { IdempotencyStore } from '../ports/idempotency.ts';
+import type { KeyUseBook } from '../ports/key-use.ts';
+import type { Ledger } from '../ports/ledger.ts';
+import type { BindingCaps } from '../ports/limits.ts';
+import type { PeopleStore } from '../ports/people.ts';
+import type { PolicyBook } from '../ports/policy.ts';
+import type { ProviderBook } from '../ports/providers.ts';
+import type { CallReader, CallRecorder } from '../ports/records.ts';
+import type { StatementReader } from '../ports/statements.ts';
+import type { UsageReader } from '../ports/usage.ts';
+import { databasePath, openReadConnection } from './database/connection.ts';
+import { createReadingThread, type QueryQuestion, type QueryReply } from './database/reading-thread.ts';
+import { createFarQueries, createQueries } from './database/sqlite-dialect.ts';
+import type { Reach } from './failpoints.ts';
+import { createCallReader } from './ledger/call-reader.ts';
+import { createIdempotencyStore } from './ledger/idempotency-store.ts';
+import { createLedger } from './ledger/ledger.ts';
+import type { Recovered } from './ledger/recover-holds.ts';
+import { createStatementReader } from './ledger/statement-reader.ts';
+import { createUnkeptEnds } from './ledger/unsaved-settlements.ts';
+import { createAuditTrail } from './policy/audit-trail.ts';
+import { createPeopleStore } from './policy/people-store.ts';
+import { createPolicyBook } from './policy/policy-book.ts';
+import { createKeyUseBook, createProviderBook } from './policy/provider-book.ts';
+import { type FoldingPace, startFolding } from './rollup/start-folding.ts';
+import { createBudgetSpends } from './spend/budget-spends.ts';
+import { createSpendThread } from './spend/spend-thread.ts';
+import type { Drained } from './spool/drain-spool.ts';
+import { openSpool, type Spool } from './spool/spool.ts';
+import { nameSqliteFault, StoreFailure } from './store-failure.ts';
+import { createUsageReader } from './usage/usage-reader.ts';
+import { keepAbandonment, keepRecord } from './writer/ledger-operations.ts';
+import { startWriter, type Writer } from './writer/writer.ts';
+import type { WriteStatement } from './writer/writer-messages.ts';
+
+export interface StoreOptions {
+  /** The data folder, made by `prepareDataFolder`. Whoever opens its store for writing holds its lock. */
+  readonly dataDir: string;
+  /** Run once the tables are there, before anything else is kept: the check value of a new master key. */
+  readonly bindMasterKey?: WriteStatement | null;
+  /** The database's largest size in bytes, at which the store acts as on a full disk. Default: none. */
+  readonly databaseBytesMax?: number;
+  /** Told when writing begins to fail (with the reason), and when it works again (null). */
+  readonly onWritableChange?: (failure: StoreFailure | null) => void;
+  /** Told what an operator should know of the spool, in sentences. */
+  readonly onSpoolProblem?: (problem: string) => void;
+  /** Told of how many calls the ends came from the spool into the ledger, while the store is open. */
+  readonly onSpoolDrained?: (calls: number) => void;
+  /** Told once when calls cannot be summed up for the console though they are kept; it is tried again. */
+  readonly onFoldingFault?: (cause: unknown) => void;
+  /** How often calls are summed up; another one only in tests. */
+  readonly foldingPace?: FoldingPace;
+  /** The writer thread's program; another one only in tests. */
+  readonly writerProgram?: URL;
+  /** Told the moments of the spool's work; only in tests. */
+  readonly reach?: Reach;
+}
+
+export interface Store {
+  readonly recorder: CallRecorder;
+  readonly ledger: Ledger;
+  readonly policies: PolicyBook;
+  readonly audit: AuditTrail;
+  readonly people: PeopleStore;
+  readonly providers: ProviderBook;
+  readonly idempotency: IdempotencyStore;
+  readonly calls: CallReader;
+  readonly usage: UsageReader;
+  readonly keyUses: KeyUseBook;
+  readonly statements: StatementReader;
+  /** `namesOfModel`: a model's budget counts calls under each of its names. */
+  budgetSpends(namesOfModel: NamesOfModel): BudgetSpends;
+  /**
+   * Nano-USD that a subject's calls but those named were charged within a window, less what the operator bore of them. Read by
+   * a thread of its own, which takes up to a microsecond for each record of the window. Rejects while some of it lies in the spool.
+   */
+  readSpend(binding: BindingCaps, namesOfModel: NamesOfModel, exceptCalls: readonly string[]): Promise<bigint>;
+  /** Starts that thread before it is asked: budgets will bind. */
+  prepareSpends(): void;
+  /** Which start of this data folder it is; taken anew by each. */
+  readonly epoch: number;
+  /** The calls that the process before left running, which were ended now. */
+  readonly recovered: Recovered;
+  /** What the process before left in the spool. */
+  readonly drained: Drained;
+  /** Waits for what is under way, then closes the database. */
+  close(): Promise<void>;
+}
+
+/** Every public name of a model, by any of them: a record keeps the name that the caller asked for. */
+export type NamesOfModel = (model: string) => readonly string[];
+
+/** As literals beside this file, so that `bun build --compile` finds them. */
+const USAGE_PROGRAM = new URL('./usage/usage-worker.ts', import.meta.url);
+const WRITER_PROGRAM = new URL('./writer/writer-worker.ts', import.meta.url);
+const SPEND_PROGRAM = new URL('./spend/spend-worker.ts', import.meta.url);
+const QUERY_PROGRAM = new URL('./database/query-worker.ts', import.meta.url);
+
+/**
+ * Opens a data folder's store for writing; makes the database, or brings its tables up to date. A new one has the
+ * account `default` and the workspace `default`.
+ *
+ * @throws StoreFailure where the database cannot be opened, is newer than this program, or is not ours.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const path = databasePath(options.dataDir);
+  let spool: Spool | null = null;
+  /** What the writer said before there was a spool to hear it. */
+  let early: StoreFailure | null = null;
+  const writer = await startWriter({
+    path,
+    databaseBytesMax: options.databaseBytesMax ?? null,
+    onChange(failure) {
+      if (spool === null) early = failure;
+      else spool.onWriterChange(failure);
+    },
+    program: options.writerProgram ?? WRITER_PROGRAM,
+  });
+  if (options.bindMasterKey != null) await writeFirst(writer, options.bindMasterKey);
+  const ends = createUnkeptEnds((call_id) => writer.keep(keepAbandonment(call_id)));
+  const { reading, spool: opened } = await openBeside(writer, path, options, (failure) => {
+    if (failure === null) ends.endAll();
+    options.onWritableChange?.(failure);
+  });
+  spool = opened;
+  if (early !== null) spool.onWriterChange(early);
+  const queries = createQueries(reading);
+  const spends = createSpendThread(path, SPEND_PROGRAM);
+  const usage = createUsageReader(path, USAGE_PROGRAM);
+  const folding = startFolding(writer, (cause) => options.onFoldingFault?.(cause), options.foldingPace);
+  const thread = createReadingThread<QueryQuestion, QueryReply>(QUERY_PROGRAM);
+  const far = createFarQueries(path, thread);
+  return {
+    recorder: { append: (record) => writer.keep(keepRecord(record)), writable: opened.writable },
+    ledger: createLedger(queries, writer, opened, ends),
+    policies: createPolicyBook(queries, writer),
+    audit: createAuditTrail(queries, writer),
+    people: createPeopleStore(queries, writer),
+    providers: createProviderBook(queries, writer),
+    idempotency: createIdempotencyStore(queries, writer),
+    calls: createCallReader(queries),
+    usage,
+    keyUses: createKeyUseBook(queries, far, writer),
+    statements: createStatementReader(far),
+    budgetSpends: (namesOfModel) => createBudgetSpends(far, namesOfModel),
+    async readSpend({ subject: { kind, id }, windowStartMs, windowEndMs }, namesOfModel, exceptCalls) {
+      if (!opened.writable()) {
+        throw new StoreFailure('unwritable', 'What calls were charged is not known while the store takes no writes.');
+      }
+      return spends.ask({
+        kind,
+        names: kind === 'model' ? namesOfModel(id) : [id],
+        startMs: windowStartMs,
+        endMs: windowEndMs,
+        exceptCalls,
+      });
+    },
+    prepareSpends: () => spends.prepare(),
+    ...writer.opened,
+    async close() {
+      thread.close();
+      // The last connection to close folds the log into the database, and only the writer's can.
+      reading.close();
+      spends.close();
+      usage.close();
+      folding.stop();
+      await writer.close();
+      await opened.close();
+    },
+  };
+}
+
+async function writeFirst(writer: Writer, statement: WriteStatement): Promise<void> {
+  try {
+    await writer.write([statement]);
+  } catch (fault) {
+    await writer.close();
+    throw fault;
+  }
+}
+
+/** Where it fails, the writer's thread must not be left running. */
+async function openBeside(
+  writer: Writer,
+  path: string,
+  { onSpoolProblem, onSpoolDrained, reach }: StoreOptions,
+  onChange: (failure: StoreFailure | null) => void,
+): Promise<{ readonly reading: Database; readonly spool: Spool }> {
+  const listener = {
+    onChange,
+    onProblem: onSpoolProblem ?? (() => undefined),
+    onDrained: onSpoolDrained ?? (() => undefined),
+  };
+  try {
+    const spool = await openSpool(path, writer, writer.opened.drained, listener, reach ?? (() => undefined));
+    try {
+      return { reading: openReadConnection(path), spool };
+    } catch (fault) {
+      await spool.close();
+      throw fault;
+    }
+  } catch (fault) {
+    await writer.close();
+    throw nameSqliteFault(fault);
+  }
+}

@@ -1,0 +1,119 @@
+/** Owns the proof that nothing in the ledger was changed, taken out or put in: numbers, epochs, hashes, seals. */
+import type { Database } from 'bun:sqlite';
+import {
+  type EntryValues,
+  entryOf,
+  hashedRecordOf,
+  hashOf,
+  readLastWithout,
+  SELECT_ENTRIES,
+} from '../ledger/entry-row.ts';
+import { hashEntry, type LedgerEntry, NO_HASH, sealEntries, sealEpoch } from '../ledger/ledger-entry.ts';
+import { Disproof } from './ledger-invariant-error.ts';
+
+interface EpochRow {
+  readonly id: number;
+  readonly started_at_ms: number;
+  readonly seal: string;
+}
+
+interface SealRow {
+  readonly seq: number;
+  readonly hash: string;
+  readonly seal: string;
+}
+
+export interface ChainProof {
+  /** Takes the next entry, as it stands, with the hash that it claims (64 hex digits) and the record that is hashed with it. @throws Disproof */
+  take(entry: LedgerEntry, hash: string, record: string | null): void;
+  /** After the last entry. @throws Disproof */
+  finish(): void;
+}
+
+/** Reads epochs and seals, and then follows the chain from its beginning. */
+export function proveChain(database: Database): ChainProof {
+  const epochs = database
+    .query<EpochRow, []>('SELECT id, started_at_ms, lower(hex(seal)) AS seal FROM ledger_epoch ORDER BY id')
+    .all();
+  const seals = database
+    .query<SealRow, []>('SELECT seq, lower(hex(hash)) AS hash, lower(hex(seal)) AS seal FROM ledger_seal ORDER BY seq')
+    .all();
+  let head = NO_HASH;
+  let seq = 0;
+  let epoch = 0;
+  let lastSeal = NO_HASH;
+  let sealsSeen = 0;
+
+  /** `entry`: the entry that says that the epoch began; null: no entry does. */
+  function enterEpoch(entry: number | null): void {
+    epoch += 1;
+    const row = epochs[epoch - 1];
+    if (row?.id !== epoch) throw new Disproof(entry, `epoch ${epoch} is missing`);
+    if (row.seal !== sealEpoch(head, epoch, row.started_at_ms)) {
+      throw new Disproof(entry, `the seal of epoch ${epoch} does not follow from what came before it`);
+    }
+    head = row.seal;
+  }
+
+  function passSeal(seal: SealRow): void {
+    sealsSeen += 1;
+    lastSeal = sealEntries(lastSeal, seal.seq, seal.hash);
+    if (seal.hash !== head || seal.seal !== lastSeal) {
+      throw new Disproof(seal.seq, `the seal after entry ${seal.seq} does not fit the chain`);
+    }
+  }
+
+  return {
+    take(entry, hash, record) {
+      if (entry.seq !== seq + 1) throw new Disproof(seq + 1, `entry ${seq + 1} is missing; the next is ${entry.seq}`);
+      seq = entry.seq;
+      if (entry.epoch < epoch || entry.epoch > epochs.length) {
+        throw new Disproof(seq, `it is of epoch ${entry.epoch}, in or before ${epoch} of ${epochs.length}`);
+      }
+      while (epoch < entry.epoch) enterEpoch(seq);
+      head = hashEntry(head, entry, record);
+      if (head !== hash) {
+        const said = record === null ? 'what it says' : "what it says, its call's record";
+        throw new Disproof(seq, `its hash does not follow from ${said} and the hash before it`);
+      }
+      const seal = seals[sealsSeen];
+      if (seal?.seq === seq) passSeal(seal);
+    },
+    finish() {
+      while (epoch < epochs.length) enterEpoch(null);
+      const left = seals[sealsSeen];
+      if (left !== undefined) throw new Disproof(null, `there is a seal after entry ${left.seq}, which is not there`);
+    },
+  };
+}
+
+/**
+ * The first entry from `firstSeq` to `lastSeq` that is missing or does not follow from what it says and the one before it;
+ * null: all of them do. Takes the hash of the entry before `firstSeq` as it stands, and looks at no seals of entries.
+ */
+export function proveStretch(database: Database, firstSeq: number, lastSeq: number): number | null {
+  const rows = database
+    .query<EntryValues, [number, number]>(`${SELECT_ENTRIES} WHERE seq >= ? AND seq <= ? ORDER BY seq`)
+    .values(firstSeq - 1, lastSeq) as unknown as EntryValues[];
+  const lastWithout = readLastWithout(database);
+  const epochs = database
+    .query<EpochRow, []>('SELECT id, started_at_ms, lower(hex(seal)) AS seal FROM ledger_epoch ORDER BY id')
+    .all();
+  const before = rows[0]?.[0] === firstSeq - 1 ? rows.shift() : undefined;
+  let head = before === undefined ? NO_HASH : hashOf(before);
+  let epoch = before?.[1] ?? 0;
+  let seq = firstSeq;
+  for (const values of rows) {
+    const entry = entryOf(values);
+    if (entry.seq !== seq || entry.epoch < epoch) return seq;
+    for (; epoch < entry.epoch; epoch++) {
+      const next = epochs[epoch];
+      if (next?.id !== epoch + 1 || next.seal !== sealEpoch(head, next.id, next.started_at_ms)) return seq;
+      head = next.seal;
+    }
+    head = hashEntry(head, entry, hashedRecordOf(values, lastWithout));
+    if (head !== hashOf(values)) return seq;
+    seq += 1;
+  }
+  return seq > lastSeq ? null : seq;
+}

@@ -1,0 +1,325 @@
+/**
+ * Owns the proof of a whole ledger, read from one consistent state of the database and changing nothing. What must hold of
+ * the chain, of calls and of tables is in files of their own.
+ */
+import type { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import type { Usage } from '../../../generation/usage.ts';
+import type { LedgerProof, NotedEntry } from '../../ports/ledger.ts';
+import { openReadConnection } from '../database/connection.ts';
+import { requireCurrentSchema } from '../database/migrate.ts';
+import { withKeptApart } from '../ledger/call-record-row.ts';
+import {
+  type EntryValues,
+  entryOf,
+  hashedRecordOf,
+  hashOf,
+  hasRecord,
+  type RecordColumn,
+  readLastWithout,
+  recordValue,
+  SELECT_ENTRIES,
+} from '../ledger/entry-row.ts';
+import { type Balance, EMPTY_BALANCE, foldBalance } from '../ledger/fold-balance.ts';
+import type { LedgerEntry } from '../ledger/ledger-entry.ts';
+import { nameSqliteFault, StoreFailure } from '../store-failure.ts';
+import { Disproof } from './ledger-invariant-error.ts';
+import { type ChainProof, proveChain } from './prove-chain.ts';
+
+type Counter = Exclude<keyof Usage, 'apart'>;
+
+/** Bounds what is in memory at once. */
+const PAGE_ENTRIES = 5_000;
+
+const READ_ENTRIES = `${SELECT_ENTRIES} WHERE seq > ? ORDER BY seq LIMIT ${PAGE_ENTRIES}`;
+
+/**
+ * Proves the ledger in a database file, beside its server or without one. Beside a server the write-ahead log cannot
+ * shrink until it is done. `noted`: an entry as an earlier proof told it, which must be there still: of entries taken out at
+ * the end together with all that follows from them, nothing in the file itself could tell.
+ *
+ * @throws StoreFailure where the file cannot be read.
+ */
+export function proveLedger(path: string, recompute: RecomputeCost, noted: NotedEntry | null = null): LedgerProof {
+  if (!existsSync(path)) throw new StoreFailure('foreign', `There is no database at ${path}.`);
+  const database = openReadConnection(path);
+  try {
+    requireCurrentSchema(database);
+    database.run('BEGIN');
+    return prove(database, recompute, noted);
+  } catch (fault) {
+    throw nameSqliteFault(fault);
+  } finally {
+    database.close();
+  }
+}
+
+function prove(database: Database, recompute: RecomputeCost, noted: NotedEntry | null): LedgerProof {
+  const chain = proveChain(database);
+  const calls = proveCalls(recompute);
+  const balances = new Map<string, Balance>();
+  const read = { entries: 0, last: null as NotedEntry | null };
+  let problem: LedgerProof['problem'] = null;
+  try {
+    for (const [entry, hash] of proveEntries(database, { chain, calls, balances })) {
+      read.entries += 1;
+      read.last = { entry, hash };
+      if (entry === noted?.entry && hash !== noted.hash)
+        throw new Disproof(entry, `its hash is ${hash}, noted was ${noted.hash}`);
+    }
+    if (noted !== null && noted.entry > (read.last?.entry ?? 0)) {
+      throw new Disproof(null, `entry ${noted.entry} was noted, and the last one is ${read.last?.entry ?? 0}`);
+    }
+    chain.finish();
+    proveBalances(database, balances);
+    proveOpenHolds(database, calls.running);
+    proveRecords(database, calls.counts.charged);
+  } catch (fault) {
+    if (!(fault instanceof Disproof)) throw fault;
+    problem = { entry: fault.entry, message: fault.message };
+  }
+  return { ...read, calls: calls.counts.ended, problem };
+}
+
+/** Number and hash of each entry, once it has been proved. */
+function* proveEntries(
+  database: Database,
+  { chain, calls, balances }: { chain: ChainProof; calls: CallsProof; balances: Map<string, Balance> },
+): Generator<readonly [entry: number, hash: string]> {
+  const read = database.prepare<EntryValues, [number]>(READ_ENTRIES);
+  const lastWithout = readLastWithout(database);
+  let seq = 0;
+  try {
+    for (let rows = read.values(seq); rows.length > 0; rows = read.values(seq)) {
+      for (const values of rows as unknown as EntryValues[]) {
+        const entry = entryOf(values);
+        const mark = values[6];
+        if (mark !== 0 && mark !== 1)
+          throw new Disproof(entry.seq, `its mark of a prepaid account is ${mark}, expected 0 or 1`);
+        seq = entry.seq;
+        const record = chargedOf(values);
+        // What is wrong with the end of a call is said by its own name before the hash over it is found to be wrong.
+        const ends = entry.kind === 'post' || entry.kind === 'void';
+        if (ends) calls.take(entry, record);
+        chain.take(entry, hashOf(values), hashedRecordOf(values, lastWithout));
+        const folded = foldBalance(balances.get(entry.account) ?? EMPTY_BALANCE, entry);
+        if (typeof folded === 'string') throw new Disproof(seq, folded);
+        balances.set(entry.account, folded);
+        if (!ends) calls.take(entry, null);
+        yield [seq, hashOf(values)];
+      }
+    }
+  } finally {
+    // An open statement would keep the connection, and its view of the database, alive past its closing.
+    read.finalize();
+  }
+}
+
+function chargedOf(values: EntryValues): ChargedRecord | null {
+  if (!hasRecord(values)) return null;
+  const count = (counter: Counter) => Number(recordValue(values, counter));
+  const usage = {
+    input: count('input'),
+    cache_read: count('cache_read'),
+    cache_write_5m: count('cache_write_5m'),
+    cache_write_1h: count('cache_write_1h'),
+    output: count('output'),
+    reasoning: count('reasoning'),
+  };
+  const word = (column: RecordColumn) => recordValue(values, column) as string | null;
+  const cost = word('cost_nano_usd');
+  return {
+    account: String(word('account')),
+    usage: readApart(values[0], usage, word('usage_apart')),
+    usageSource: String(word('usage_source')),
+    priceVersion: word('price_version'),
+    cost: cost === null ? null : BigInt(cost),
+  };
+}
+
+function readApart(seq: number, usage: Usage, kept: string | null): Usage {
+  try {
+    return withKeptApart(usage, kept);
+  } catch {
+    throw new Disproof(seq, `what its record says of sound, images and tools is no JSON: ${JSON.stringify(kept)}`);
+  }
+}
+
+interface BalanceRow {
+  readonly account: string;
+  /** `available held charged absorbed topped_up`. */
+  readonly amounts: string;
+}
+
+interface OpenHoldRow {
+  readonly call_id: string;
+  readonly account: string;
+  readonly amount: string;
+  readonly extensions: number;
+}
+
+/** Every account's row is the fold of its entries. @throws Disproof */
+function proveBalances(database: Database, folded: ReadonlyMap<string, Balance>): void {
+  const rows = database
+    .query<BalanceRow, []>(
+      `SELECT account, available || ' ' || held || ' ' || charged || ' ' || absorbed || ' ' || topped_up AS amounts
+        FROM account_balance`,
+    )
+    .all();
+  const kept = new Map(rows.map(({ account, amounts }) => [account, amounts]));
+  for (const account of new Set([...folded.keys(), ...kept.keys()])) {
+    const { available, held, charged, absorbed, toppedUp } = folded.get(account) ?? EMPTY_BALANCE;
+    const expected = [available, held, charged, absorbed, toppedUp].join(' ');
+    const found = kept.get(account) ?? 'nothing';
+    if (found !== expected) {
+      throw new Disproof(
+        null,
+        `the balance of account ${account} (available, held, charged, absorbed, topped up) is ${found}, its entries sum to ${expected}`,
+      );
+    }
+  }
+}
+
+/** The open holds are those of the calls that have not ended, and sum up to what is held. @throws Disproof */
+function proveOpenHolds(database: Database, running: CallsProof['running']): void {
+  const rows = database
+    .query<OpenHoldRow, []>('SELECT call_id, account, cast(amount AS TEXT) AS amount, extensions FROM open_hold')
+    .all();
+  for (const { call_id, account, amount, extensions } of rows) {
+    const call = running.get(call_id);
+    if (call === undefined)
+      throw new Disproof(null, `there is an open hold of call ${call_id}, which has none by its entries`);
+    if (call.account !== account || call.held.toString() !== amount || call.extensions !== extensions) {
+      throw new Disproof(
+        null,
+        `the open hold of call ${call_id} says ${amount} of account ${account} after ${extensions} extensions, its entries say ${call.held} of account ${call.account} after ${call.extensions}`,
+      );
+    }
+  }
+  if (rows.length === running.size) return;
+  const open = new Set(rows.map(({ call_id }) => call_id));
+  const lost = [...running.keys()].find((call_id) => !open.has(call_id));
+  throw new Disproof(null, `call ${lost} holds money by its entries, and has no open hold`);
+}
+
+/** No record says that a call cost something where the ledger has no end of that call. @throws Disproof */
+function proveRecords(database: Database, charged: number): void {
+  const costly = `FROM call_record WHERE cost_nano_usd <> 0
+    AND request_id > (SELECT cast(value AS TEXT) FROM meta WHERE name = 'records_before_ledger')`;
+  const found = database.query<{ count: number }, []>(`SELECT count(*) AS count ${costly}`).get()?.count ?? 0;
+  if (found === charged) return;
+  const stray = database
+    .query<{ request_id: string; cost: string }, []>(
+      `SELECT request_id, cast(cost_nano_usd AS TEXT) AS cost ${costly} AND request_id NOT IN
+        (SELECT ref FROM ledger_entry WHERE kind IN ('post', 'void')) LIMIT 1`,
+    )
+    .get();
+  throw new Disproof(
+    null,
+    stray === null
+      ? `${found} records cost something, the ledger has ${charged} of them`
+      : `the record of call ${stray.request_id} costs ${stray.cost} nano-USD, and the ledger has no end of that call`,
+  );
+}
+
+/** What usage costs at the price that a record names, in nano-USD. Throws where the price cannot be read. */
+type RecomputeCost = (usage: Usage, priceVersion: string) => bigint;
+
+/** What a call's record says of its charge. */
+interface ChargedRecord {
+  readonly account: string;
+  readonly usage: Usage;
+  readonly usageSource: string;
+  readonly priceVersion: string | null;
+  /** Null: unpriced. */
+  readonly cost: bigint | null;
+}
+
+interface RunningCall {
+  readonly account: string;
+  held: bigint;
+  extensions: number;
+  absorbed: bigint;
+}
+
+interface CallsProof {
+  /** Takes the next entry; `record` is the call's, null where there is none, and looked at only at the call's end. @throws Disproof */
+  take(entry: LedgerEntry, record: ChargedRecord | null): void;
+  /** What is held by calls that have not ended: call id → account, amount and extensions. */
+  readonly running: ReadonlyMap<string, Readonly<RunningCall>>;
+  /** Calls that ended, and those of them that cost something. */
+  readonly counts: { readonly ended: number; readonly charged: number };
+}
+
+function proveCalls(recompute: RecomputeCost): CallsProof {
+  const running = new Map<string, RunningCall>();
+  const counts = { ended: 0, charged: 0 };
+
+  function runningCall({ seq, ref, account, kind }: LedgerEntry): RunningCall {
+    const call = running.get(ref);
+    if (call === undefined) throw new Disproof(seq, `a ${kind} of call ${ref}, which holds nothing then`);
+    if (call.account !== account) {
+      throw new Disproof(seq, `a ${kind} of account ${account}, but call ${ref} holds money of ${call.account}`);
+    }
+    return call;
+  }
+
+  function end(entry: LedgerEntry, record: ChargedRecord | null): void {
+    const { seq, ref, amount, released } = entry;
+    const call = runningCall(entry);
+    if (amount + released !== call.held) {
+      throw new Disproof(seq, `call ${ref} held ${call.held}, its end disposes of ${amount + released}`);
+    }
+    if (record === null) throw new Disproof(seq, `call ${ref} ended, and has no record`);
+    const problem = recordProblem(record, entry.account, amount + call.absorbed, recompute);
+    if (problem !== null) throw new Disproof(seq, `the record of call ${ref} ${problem}`);
+    running.delete(ref);
+    counts.ended += 1;
+    if (record.cost !== null && record.cost !== 0n) counts.charged += 1;
+  }
+
+  return {
+    running,
+    counts,
+    take(entry, record) {
+      const { seq, kind, ref, nth, account, amount } = entry;
+      if (kind === 'hold') {
+        if (running.has(ref)) throw new Disproof(seq, `a second hold of call ${ref}`);
+        running.set(ref, { account, held: amount, extensions: 0, absorbed: 0n });
+      } else if (kind === 'extend') {
+        const call = runningCall(entry);
+        call.extensions += 1;
+        if (nth !== call.extensions)
+          throw new Disproof(seq, `extension ${nth} of call ${ref}, expected ${call.extensions}`);
+        call.held += amount;
+      } else if (kind === 'absorb') {
+        const call = runningCall(entry);
+        if (call.absorbed !== 0n) throw new Disproof(seq, `a second absorb of call ${ref}`);
+        call.absorbed = amount;
+      } else if (kind === 'post' || kind === 'void') {
+        end(entry, record);
+      }
+    },
+  };
+}
+
+function recordProblem(
+  { account, usage, usageSource, priceVersion, cost }: ChargedRecord,
+  expectedAccount: string,
+  settled: bigint,
+  recompute: RecomputeCost,
+): string | null {
+  if (account !== expectedAccount) return `is of account ${account}, expected ${expectedAccount}`;
+  if ((cost ?? 0n) !== settled) return `costs ${cost} nano-USD, its entries post and absorb ${settled}`;
+  // What was not used or came from a cache is not charged by its tokens.
+  if (usageSource === 'void' || usageSource === 'cache') return null;
+  if (priceVersion === null) return cost === null ? null : `costs ${cost} nano-USD and names no price`;
+  if (cost === null) return `names the price ${priceVersion} and no cost`;
+  let expected: bigint;
+  try {
+    expected = recompute(usage, priceVersion);
+  } catch (fault) {
+    return `cannot be recomputed: ${fault instanceof Error ? fault.message : String(fault)}`;
+  }
+  return expected === cost ? null : `costs ${cost} nano-USD, its usage at ${priceVersion} costs ${expected}`;
+}

@@ -1,0 +1,94 @@
+/** Checks that the reason of a record is kept, covered by the chain of hashes, and absent without harm in what older versions wrote. */
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Reason } from '../../errors/reason.ts';
+import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
+import { databasePath } from './database/connection.ts';
+import { MIGRATIONS } from './migrations/migrations.ts';
+import { openStore } from './open-store.ts';
+import { proveLedger } from './prove/prove-ledger.ts';
+import { renderFrame } from './spool/spool-file.ts';
+import { temporaryFolders } from './testing/temporary-folder.ts';
+import { keepSettlement } from './writer/ledger-operations.ts';
+
+const newFolder = temporaryFolders();
+const REASON: Reason = {
+  kind: 'cut',
+  target: { provider: 'lab', model: 'm' },
+  upstream: { status: null, type: 'overloaded_error', message: 'half \ud83d' },
+  at_step: 'answer',
+};
+
+async function settle(dataDir: string, id: string, reason: Reason | null): Promise<void> {
+  const store = await openStore({ dataDir });
+  await store.ledger.hold(heldCall(id, 9n));
+  await store.ledger.settle(settledCall(id, { held: 9n, output: 2, changes: { reason } }));
+  await store.close();
+}
+
+async function reasonsOf(dataDir: string): Promise<readonly (Reason | null)[]> {
+  const store = await openStore({ dataDir });
+  const records = await store.calls.readCalls({ limit: 9, sinceMs: null, requestId: null, keyId: null });
+  await store.close();
+  return records.map(({ reason }) => reason);
+}
+
+const proof = (dataDir: string) => proveLedger(databasePath(dataDir), recompute).problem;
+
+test('a reason is kept as it was given, and a change of it is found', async () => {
+  const dataDir = newFolder();
+  await settle(dataDir, 'a', REASON);
+  await settle(dataDir, 'b', null);
+  expect(await reasonsOf(dataDir)).toEqual([null, REASON]);
+  expect(proof(dataDir)).toBeNull();
+  const database = new Database(databasePath(dataDir), { strict: true });
+  database.run('DROP TRIGGER call_record_keeps');
+  const { reason: kept = '' } =
+    database.query<{ reason: string }, []>("SELECT reason FROM call_record WHERE request_id = 'a'").get() ?? {};
+  for (const [id, before, changed] of [
+    ['a', kept, kept.replace('cut', 'ours')],
+    ['a', kept, null],
+    ['b', null, kept],
+  ] as const) {
+    const set = (reason: string | null) =>
+      database.run('UPDATE call_record SET reason = ? WHERE request_id = ?', [reason, id]);
+    set(changed);
+    expect(proof(dataDir)).toMatchObject({ entry: id === 'a' ? 2 : 4 });
+    set(before);
+  }
+  database.close();
+  expect(proof(dataDir)).toBeNull();
+});
+
+test('a ledger from before reasons were kept still verifies, and goes on', async () => {
+  const dataDir = newFolder();
+  await settle(dataDir, 'old', null);
+  const database = new Database(databasePath(dataDir), { strict: true });
+  database.run('ALTER TABLE call_record DROP COLUMN reason');
+  const before = MIGRATIONS.findIndex(({ statements }) =>
+    statements.some((text) => text.includes('ADD COLUMN reason')),
+  );
+  database.run(`PRAGMA user_version = ${before}`);
+  database.close();
+  await settle(dataDir, 'new', REASON);
+  expect(proof(dataDir)).toBeNull();
+  expect(await reasonsOf(dataDir)).toEqual([null, REASON]);
+});
+
+test('an end that an older version left in the spool is taken in', async () => {
+  const dataDir = newFolder();
+  const store = await openStore({ dataDir });
+  await store.ledger.hold(heldCall('a', 9n));
+  await store.close();
+  const today = keepSettlement(settledCall('a', { held: 9n, output: 2 }));
+  if (today[0] !== 's') throw new Error('a settlement is the operation s');
+  const [tag, posted, released, absorbed, values, attempts] = today;
+  const then = JSON.stringify([tag, posted, released, absorbed, values.slice(0, -1), attempts]);
+  writeFileSync(join(dataDir, 'spool'), renderFrame(1, then));
+  const next = await openStore({ dataDir });
+  expect(next.drained).toEqual({ settled: 1, problems: [] });
+  await next.close();
+  expect([await reasonsOf(dataDir), proof(dataDir)]).toEqual([[null], null]);
+});

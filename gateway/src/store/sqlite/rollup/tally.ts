@@ -1,0 +1,261 @@
+/** Owns sums over calls while they are made: of one record, of rolled-up rows, of one another. Reads and writes nothing. */
+import { costNanoUsd } from '../../../billing/cost.ts';
+import { type Price, readPriceVersion } from '../../../billing/price.ts';
+import type { Usage } from '../../../generation/usage.ts';
+import type { UsageRank, UsageSums } from '../../ports/usage.ts';
+import { outcomeOf } from './call-outcome.ts';
+import { percentilesMs, type Slots, slotOf } from './latency-slots.ts';
+
+/** The counters of a row, in the order of its columns. */
+export const COUNTERS = [
+  'requests',
+  'client_errors',
+  'server_errors',
+  'cancelled',
+  'unpriced',
+  'input',
+  'cache_read',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+] as const;
+
+/** The first of them say how many calls there were and how they ended. */
+export const OUTCOME_COUNTERS = 4;
+
+/** Money is kept in two numbers, whole units of so many nano-USD and what is left: exact, and quicker than a bigint for each row. */
+export const MONEY_UNIT = 1_000_000_000;
+const UNIT = BigInt(MONEY_UNIT);
+
+/** Counters as COUNTERS, then cost and savings, each in units and what is left. */
+export type Tally = number[];
+
+export const COST_AT = COUNTERS.length;
+const SAVINGS_AT = COST_AT + 2;
+/** Where money stands in a Tally: its units, and behind them what is left. */
+const MONEY_AT = [COST_AT, SAVINGS_AT] as const;
+export const TALLY_LENGTH = SAVINGS_AT + 2;
+/** Before it is as much as a number can hold exactly, what is left is made units of. */
+const LEFT_MAX = 2 ** 52;
+
+export interface Histograms {
+  readonly latency: Slots;
+  readonly ttfb: Slots;
+}
+
+/** What of a record is summed up. */
+export interface SummedRecord {
+  readonly request_id: string;
+  readonly at_ms: number;
+  readonly account: string;
+  readonly workspace: string;
+  readonly key_id: string;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly protocol: string;
+  readonly end_user: string | null;
+  readonly session: string | null;
+  readonly status: number;
+  readonly error: string | null;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write_5m: number;
+  readonly cache_write_1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+  /** At which price a cache may have saved something; null: it did not, or nothing was charged. */
+  readonly saved_at: string | null;
+  /** In units of money and what is left: in one number it would lose its last digits beyond 2^53 without a word. */
+  readonly cost_units: number | null;
+  readonly cost_left: number | null;
+  readonly ttfb_ms: number | null;
+  readonly duration_ms: number;
+}
+
+/** The columns of a SummedRecord. */
+export const SUMMED_COLUMNS = `request_id, at_ms, call_record.account, workspace, key_id, model, provider, protocol, end_user,
+  session, status, error, input, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
+  CASE WHEN cache_read > 0 AND cost_nano_usd IS NOT NULL AND usage_source NOT IN ('void', 'cache') THEN price_version END AS saved_at,
+  cost_nano_usd / ${MONEY_UNIT} AS cost_units, cost_nano_usd % ${MONEY_UNIT} AS cost_left, ttfb_ms, duration_ms`;
+
+export function newTally(): Tally {
+  return new Array<number>(TALLY_LENGTH).fill(0);
+}
+
+export function newHistograms(): Histograms {
+  return { latency: [], ttfb: [] };
+}
+
+/** What one record adds to every sum that it belongs to. */
+export interface RecordShare {
+  readonly sums: Tally;
+  /** Null: the call did not end well, or had no such moment. */
+  readonly latencySlot: number | null;
+  readonly ttfbSlot: number | null;
+}
+
+export function shareOf(record: SummedRecord): RecordShare {
+  const outcome = outcomeOf(record.status, record.error);
+  const savings = record.saved_at === null ? 0n : savingsOf(record, record.saved_at);
+  const sums = [
+    1,
+    outcome === 'client_error' ? 1 : 0,
+    outcome === 'server_error' ? 1 : 0,
+    outcome === 'cancelled' ? 1 : 0,
+    record.cost_units === null ? 1 : 0,
+    record.input,
+    record.cache_read,
+    record.cache_write_5m,
+    record.cache_write_1h,
+    record.output,
+    record.reasoning,
+    record.cost_units ?? 0,
+    record.cost_left ?? 0,
+    Number(savings / UNIT),
+    Number(savings % UNIT),
+  ];
+  return {
+    sums,
+    latencySlot: outcome === 'ok' ? slotOf(record.duration_ms) : null,
+    ttfbSlot: outcome === 'ok' && record.ttfb_ms !== null ? slotOf(record.ttfb_ms) : null,
+  };
+}
+
+export function addTally(tally: Tally, other: Tally): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) + (other[index] ?? 0);
+  carry(tally);
+}
+
+export function subtractTally(tally: Tally, other: Tally): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) - (other[index] ?? 0);
+  carry(tally);
+}
+
+/** Adds the nth number of each column, in the order of a Tally. */
+export function addColumns(tally: Tally, columns: readonly ArrayLike<number>[], nth: number): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) tally[index] = (tally[index] ?? 0) + (columns[index]?.[nth] ?? 0);
+  carry(tally);
+}
+
+/** Adds all numbers of each column, in the order of a Tally. */
+export function addWholeColumns(tally: Tally, columns: readonly ArrayLike<number>[]): void {
+  for (let index = 0; index < TALLY_LENGTH; index++) {
+    const column = columns[index];
+    let sum = 0;
+    for (let nth = 0; nth < (column?.length ?? 0); nth++) sum += column?.[nth] ?? 0;
+    tally[index] = (tally[index] ?? 0) + sum;
+  }
+  carry(tally);
+}
+
+/** Makes units of what is left, where that comes near to what a number holds exactly. */
+function carry(tally: Tally): void {
+  for (const at of MONEY_AT) {
+    const left = tally[at + 1] ?? 0;
+    if (left < LEFT_MAX && left > -LEFT_MAX) continue;
+    tally[at] = (tally[at] ?? 0) + Math.trunc(left / MONEY_UNIT);
+    tally[at + 1] = left % MONEY_UNIT;
+  }
+}
+
+/** Of many tallies, in columns: makes units of what is left, so that it fits a narrow column. */
+export function carryColumns(sums: readonly Float64Array[]): void {
+  for (const at of MONEY_AT) {
+    const [units, left] = [sums[at], sums[at + 1]];
+    if (units === undefined || left === undefined) continue;
+    for (let nth = 0; nth < left.length; nth++) {
+      const over = Math.trunc((left[nth] ?? 0) / MONEY_UNIT);
+      if (over === 0) continue;
+      units[nth] = (units[nth] ?? 0) + over;
+      left[nth] = (left[nth] ?? 0) - over * MONEY_UNIT;
+    }
+  }
+}
+
+/** What a ranking goes by: an amount, as money in units and what is left, and of equal ones the number of calls. */
+export interface RankedSum {
+  readonly units: number;
+  readonly left: number;
+  readonly requests: number;
+}
+
+export const REQUESTS_AT = COUNTERS.indexOf('requests');
+const atOf = (...names: (typeof COUNTERS)[number][]) => names.map((name) => COUNTERS.indexOf(name));
+
+/** Where in a Tally an amount stands: its units, if it has some, and all that are added for what is left. */
+export const RANKED_AT: Readonly<
+  Record<UsageRank, { readonly units: number | null; readonly left: readonly number[] }>
+> = {
+  cost: { units: COST_AT, left: [COST_AT + 1] },
+  cache_savings: { units: SAVINGS_AT, left: [SAVINGS_AT + 1] },
+  requests: { units: null, left: [REQUESTS_AT] },
+  errors: { units: null, left: atOf('client_errors', 'server_errors') },
+  tokens: { units: null, left: atOf('input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'output') },
+};
+
+export function rankedOf(tally: Tally, rankedBy: UsageRank): RankedSum {
+  const { units, left } = RANKED_AT[rankedBy];
+  return {
+    units: units === null ? 0 : (tally[units] ?? 0),
+    left: left.reduce((sum, at) => sum + (tally[at] ?? 0), 0),
+    requests: requestsOf(tally),
+  };
+}
+
+export function requestsOf(tally: Tally): number {
+  return tally[REQUESTS_AT] ?? 0;
+}
+
+export function moneyOf(units: number, left: number): bigint {
+  return BigInt(units) * UNIT + BigInt(left);
+}
+
+export function sumsOf(tally: Tally, { latency, ttfb }: Histograms): UsageSums {
+  const at = (name: (typeof COUNTERS)[number]) => tally[COUNTERS.indexOf(name)] ?? 0;
+  const money = (first: number) => moneyOf(tally[first] ?? 0, tally[first + 1] ?? 0);
+  const [latencyP50Ms = null, latencyP95Ms = null] = percentilesMs(latency, [0.5, 0.95]);
+  const [ttfbP50Ms = null, ttfbP95Ms = null] = percentilesMs(ttfb, [0.5, 0.95]);
+  return {
+    requests: at('requests'),
+    clientErrors: at('client_errors'),
+    serverErrors: at('server_errors'),
+    cancelled: at('cancelled'),
+    unpriced: at('unpriced'),
+    input: at('input'),
+    cache_read: at('cache_read'),
+    cache_write_5m: at('cache_write_5m'),
+    cache_write_1h: at('cache_write_1h'),
+    output: at('output'),
+    reasoning: at('reasoning'),
+    cost: money(COST_AT),
+    cacheSavings: money(SAVINGS_AT),
+    latencyP50Ms,
+    latencyP95Ms,
+    ttfbP50Ms,
+    ttfbP95Ms,
+  };
+}
+
+const PRICES_MAX = 10_000;
+const prices = new Map<string, Price | null>();
+
+/** What the call would have cost had nothing been read from a cache, less what its usage costs. */
+function savingsOf(record: SummedRecord, version: string): bigint {
+  const price = priceOf(version);
+  if (price === null) return 0n;
+  const { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = record;
+  const others = { cache_write_5m, cache_write_1h, output, reasoning };
+  const uncached: Usage = { ...others, input: input + cache_read, cache_read: 0 };
+  return costNanoUsd(uncached, price) - costNanoUsd({ ...others, input, cache_read }, price);
+}
+
+/** Null: the text is not one of ours, as in records kept before prices were. */
+function priceOf(version: string): Price | null {
+  const known = prices.get(version);
+  if (known !== undefined) return known;
+  if (prices.size >= PRICES_MAX) prices.clear();
+  const price = readPriceVersion(version);
+  prices.set(version, price);
+  return price;
+}

@@ -1,0 +1,66 @@
+/**
+ * Owns asking a thread what subjects have spent: what is asked while it reads is asked together as soon as it is done. Knows
+ * no SQL.
+ */
+import { createReadingThread } from '../database/reading-thread.ts';
+import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
+import type { SpendQuestion } from './spend-reader.ts';
+
+export interface SpendRequest {
+  /** The database's file. */
+  readonly path: string;
+  readonly questions: readonly SpendQuestion[];
+}
+
+/** Decimal nano-USD in the order of the questions, or why there are none. */
+export type SpendReply =
+  | { readonly spent: readonly string[] }
+  | { readonly failed: { readonly kind: StoreFailureKind; readonly message: string } };
+
+export interface SpendThread {
+  /** Starts the thread where it does not run: the first question need not wait for that. */
+  prepare(): void;
+  /** Nano-USD. Rejects with a StoreFailure where it cannot be read; the next question is tried anew. */
+  ask(question: SpendQuestion): Promise<bigint>;
+  /** Ends the thread; what is still asked is rejected as `closed`. */
+  close(): void;
+}
+
+interface Asked {
+  readonly question: SpendQuestion;
+  readonly resolve: (spent: bigint) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/** Starts nothing yet. `program` is the thread's. */
+export function createSpendThread(path: string, program: URL): SpendThread {
+  const thread = createReadingThread<SpendRequest, SpendReply>(program);
+  let waiting: Asked[] = [];
+  let isAsking = false;
+
+  async function askWaiting(): Promise<void> {
+    isAsking = true;
+    while (waiting.length > 0) {
+      const together = waiting;
+      waiting = [];
+      try {
+        const reply = await thread.ask({ path, questions: together.map(({ question }) => question) });
+        if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
+        for (const [index, { resolve }] of together.entries()) resolve(BigInt(reply.spent[index] ?? '0'));
+      } catch (cause) {
+        for (const { reject } of together) reject(cause);
+      }
+    }
+    isAsking = false;
+  }
+
+  return {
+    prepare: thread.prepare,
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ question, resolve, reject });
+        if (!isAsking) void askWaiting();
+      }),
+    close: thread.close,
+  };
+}

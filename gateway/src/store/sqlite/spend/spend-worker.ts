@@ -1,0 +1,23 @@
+/** The thread that reads what subjects have spent: each request on a connection of its own, so that an idle thread holds none. */
+import { openReadConnection } from '../database/connection.ts';
+import { nameSqliteFault } from '../store-failure.ts';
+import { readSpends } from './spend-reader.ts';
+import type { SpendReply, SpendRequest } from './spend-thread.ts';
+
+declare const self: Worker;
+
+self.onmessage = ({ data: request }: MessageEvent<SpendRequest>) => self.postMessage(answer(request));
+
+function answer({ path, questions }: SpendRequest): SpendReply {
+  try {
+    const database = openReadConnection(path);
+    try {
+      return { spent: readSpends(database, questions) };
+    } finally {
+      database.close();
+    }
+  } catch (fault) {
+    const { kind, message } = nameSqliteFault(fault);
+    return { failed: { kind, message } };
+  }
+}

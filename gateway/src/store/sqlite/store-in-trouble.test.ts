@@ -1,0 +1,176 @@
+/** Checks that what was acknowledged is on disk, and that nothing hangs or is doubled, when the disk fills or the writer dies. */
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { heldCall, recompute, settledCall } from '../contracts/sample-call.ts';
+import { databasePath } from './database/connection.ts';
+import { openReading } from './open-reading.ts';
+import { openStore } from './open-store.ts';
+import { proveLedger } from './prove/prove-ledger.ts';
+import type { StoreFailure } from './store-failure.ts';
+import { sampleRecord } from './testing/sample-record.ts';
+import { temporaryFolders } from './testing/temporary-folder.ts';
+
+const newFolder = temporaryFolders();
+
+async function readIds(dataDir: string): Promise<string[]> {
+  const reading = openReading(dataDir);
+  const records = await reading.readCalls({ limit: 1_000_000, sinceMs: null, requestId: null, keyId: null });
+  reading.close();
+  return records.map(({ request_id }) => request_id);
+}
+
+/** Keeps each change of writability, and waits for the next. */
+function watchChanges() {
+  const seen: (string | null)[] = [];
+  let wake = () => {};
+  return {
+    seen,
+    onWritableChange(failure: StoreFailure | null) {
+      seen.push(failure?.kind ?? null);
+      wake();
+    },
+    async until(count: number) {
+      while (seen.length < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}
+
+test('kill -9 at any moment loses no acknowledged record and doubles none', async () => {
+  const folder = newFolder();
+  const acknowledged: string[] = [];
+  for (let round = 1; round <= 5; round++) {
+    const child = Bun.spawn(
+      [process.execPath, join(import.meta.dir, 'testing/append-until-killed.ts'), folder, `${round}`],
+      {
+        stdout: 'pipe',
+        stderr: 'inherit',
+      },
+    );
+    let said = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stdout) {
+      said += decoder.decode(chunk, { stream: true });
+      if (said.length > round * 3_000) child.kill('SIGKILL');
+    }
+    await child.exited;
+    acknowledged.push(...said.split('\n').slice(0, -1));
+    const kept = await readIds(folder);
+    expect(new Set(kept).size).toBe(kept.length);
+    expect(new Set(acknowledged).difference(new Set(kept)).size).toBe(0);
+  }
+  expect(acknowledged.length).toBeGreaterThan(1_000);
+}, 20_000);
+
+describe('a full disk', () => {
+  test('refuses records while it is full, says so, and takes them again once there is room', async () => {
+    const folder = newFolder();
+    await (await openStore({ dataDir: folder })).close();
+    const filler = new Database(`${folder}/tollgate.db`);
+    filler.run('CREATE TABLE filler (bytes BLOB)');
+    filler.run('INSERT INTO filler VALUES (zeroblob(400000))');
+    filler.close();
+    const changes = watchChanges();
+    const store = await openStore({
+      dataDir: folder,
+      databaseBytesMax: 600_000,
+      onWritableChange: changes.onWritableChange,
+    });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 1_000 }, (_, index) => store.recorder.append(sampleRecord(`r${index}`))),
+    );
+    expect(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason.kind === 'full')).toBe(true);
+    expect(store.recorder.writable()).toBe(false);
+    expect(changes.seen).toEqual(['full']);
+    expect(await readIds(folder)).toEqual([]);
+    // It changes nothing and so is kept on the fullest disk.
+    await store.ledger.abandon('a call that holds nothing');
+    expect([store.recorder.writable(), changes.seen]).toEqual([false, ['full']]);
+
+    const room = new Database(`${folder}/tollgate.db`);
+    room.run('PRAGMA busy_timeout = 5000');
+    room.run('DROP TABLE filler');
+    room.close();
+    await changes.until(2);
+    expect(changes.seen).toEqual(['full', null]);
+    expect(store.recorder.writable()).toBe(true);
+    await store.recorder.append(sampleRecord('after'));
+    expect(await readIds(folder)).toEqual(['after']);
+    await store.close();
+  });
+});
+
+describe('a writer that dies', () => {
+  test.each(['exit', 'throw'])('by %s: its batch is refused, and it is started anew', async (way) => {
+    const folder = newFolder();
+    const changes = watchChanges();
+    const store = await openStore({
+      dataDir: folder,
+      onWritableChange: changes.onWritableChange,
+      writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
+    });
+    await store.recorder.append(sampleRecord('before'));
+    const doomed = [store.recorder.append(sampleRecord(way)), store.recorder.append(sampleRecord('with it'))];
+    const kinds = (await Promise.allSettled(doomed)).map(
+      (outcome) => outcome.status === 'rejected' && outcome.reason.kind,
+    );
+    expect(kinds).toEqual(['writer-lost', 'writer-lost']);
+    await changes.until(1);
+    expect(store.recorder.writable()).toBe(false);
+    await expect(store.recorder.append(sampleRecord('meanwhile'))).rejects.toMatchObject({ kind: 'writer-lost' });
+    await changes.until(2);
+    expect(changes.seen).toEqual(['writer-lost', null]);
+    await store.recorder.append(sampleRecord('after'));
+    expect((await readIds(folder)).sort()).toEqual(['after', 'before']);
+    await store.close();
+  });
+
+  test('while calls run: they go on in the same epoch, and what they hold is still theirs', async () => {
+    const folder = newFolder();
+    const changes = watchChanges();
+    const store = await openStore({
+      dataDir: folder,
+      onWritableChange: changes.onWritableChange,
+      writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
+    });
+    await store.ledger.hold(heldCall('running', 40n));
+    await store.ledger.hold(heldCall('lost', 40n));
+    const doomed = store.recorder.append(sampleRecord('exit'));
+    await expect(doomed).rejects.toMatchObject({ kind: 'writer-lost' });
+    await changes.until(2);
+    await store.ledger.settle(settledCall('running', { held: 40n, output: 10 }));
+    await store.ledger.abandon('lost');
+    expect(await store.ledger.readBalances()).toMatchObject([{ available: -20n, held: 0n, charged: 20n }]);
+    await store.close();
+    expect(proveLedger(databasePath(folder), recompute)).toMatchObject({ entries: 4, calls: 2, problem: null });
+    const next = await openStore({ dataDir: folder });
+    expect(next).toMatchObject({ epoch: store.epoch + 1, recovered: { posted: 0, voided: 0 } });
+    await next.close();
+  });
+
+  test('while the store closes: closing still ends', async () => {
+    const store = await openStore({
+      dataDir: newFolder(),
+      writerProgram: new URL('./testing/dying-writer.ts', import.meta.url),
+    });
+    const doomed = store.recorder.append(sampleRecord('exit'));
+    const closed = store.close();
+    await expect(doomed).rejects.toMatchObject({ kind: 'writer-lost' });
+    await closed;
+  });
+
+  test('before it has opened: opening fails, and is not tried again', async () => {
+    const changes = watchChanges();
+    const opening = openStore({
+      dataDir: newFolder(),
+      onWritableChange: changes.onWritableChange,
+      writerProgram: new URL('./testing/not-there.ts', import.meta.url),
+    });
+    await expect(opening).rejects.toMatchObject({ kind: 'writer-lost' });
+    expect(changes.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+/** Owns the SQLite store as the ledger's tests want it: over a folder of its own, restarted at will, proved. */
+import type { LedgerRig } from '../../contracts/ledger-contract.ts';
+import { recompute } from '../../contracts/sample-call.ts';
+import { databasePath } from '../database/connection.ts';
+import { openStore } from '../open-store.ts';
+import { proveLedger } from '../prove/prove-ledger.ts';
+
+/** A ledger in SQLite over an empty folder. */
+export async function openLedgerRig(dataDir: string): Promise<LedgerRig> {
+  let store = await openStore({ dataDir });
+  return {
+    get ledger() {
+      return store.ledger;
+    },
+    async setAccount(id, mode) {
+      const accounts = await store.policies.readAccounts();
+      const known = accounts.find((account) => account.id === id);
+      const account = known ?? { id, name: id, markUpPpm: 0, timeZone: 'UTC', holds: null, createdAtMs: 1 };
+      await store.policies.keep([{ of: 'account', isNew: known === undefined, account: { ...account, mode } }]);
+    },
+    readCalls: () => store.calls.readCalls({ limit: 100_000, sinceMs: null, requestId: null, keyId: null }),
+    prove: () => proveLedger(databasePath(dataDir), recompute),
+    // To close in good order leaves open what calls hold, as a crash does.
+    async restart() {
+      await store.close();
+      store = await openStore({ dataDir });
+      return store.recovered;
+    },
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,59 @@
+/** Owns answering one question about usage or logs on a connection of its own, so that an idle thread holds none. */
+import type { Database } from 'bun:sqlite';
+import { type UsageQuestion, type UsageQuestions, UsageRefusal } from '../../ports/usage.ts';
+import { callRecordOfRow } from '../ledger/call-record-row.ts';
+import { nameSqliteFault } from '../store-failure.ts';
+import { packAnswer } from './gather-usage.ts';
+import { proveUsage } from './prove-usage.ts';
+import { readCall, readLogs, readTail } from './read-logs.ts';
+import { readUsage } from './read-usage.ts';
+import { openUnfolded, startDeadline } from './scan-records.ts';
+
+import type { ReadAnswers, ReadQuestion, ReadReply, ReadRequest } from './usage-reader.ts';
+
+/** A page of a list that takes longer goes out as far as it is, with where to go on. */
+const PAGE_PACE_MS = 150;
+/** 64 MiB of pages, which a long range goes through more than once. */
+const CACHE_KIB = 65_536;
+
+export function answerRead({ path, asked }: ReadRequest, open: (path: string) => Database): ReadReply {
+  try {
+    const database = open(path);
+    try {
+      database.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+      database.run('BEGIN');
+      return { answer: answer(database, asked) };
+    } finally {
+      database.close();
+    }
+  } catch (fault) {
+    if (fault instanceof UsageRefusal) return { refused: { kind: fault.kind, message: fault.message } };
+    const { kind, message } = nameSqliteFault(fault);
+    return { failed: { kind, message } };
+  }
+}
+
+function answer(database: Database, asked: ReadQuestion): ReadAnswers[keyof ReadAnswers] {
+  switch (asked.kind) {
+    case 'usage':
+      return readAll(database, asked.questions);
+    case 'proof':
+      return proveUsage(database, asked.question);
+    case 'logs':
+      return readLogs(database, asked.question, startDeadline(PAGE_PACE_MS), startDeadline(asked.question.timeMsMax));
+    case 'tail':
+      return readTail(database, asked.question).map(callRecordOfRow);
+    case 'call':
+      return readCall(database, asked.tenant, asked.requestId);
+  }
+}
+
+/** What is not rolled up yet is read once for all of them. */
+function readAll(database: Database, questions: UsageQuestions): ReadAnswers['usage'] {
+  const unfolded = openUnfolded(database);
+  const answerTo = (question: UsageQuestion) =>
+    packAnswer(readUsage(database, question, startDeadline(question.timeMsMax), unfolded));
+  return Object.fromEntries(
+    Object.entries(questions).map(([name, question]) => [name, question === null ? null : answerTo(question)]),
+  );
+}

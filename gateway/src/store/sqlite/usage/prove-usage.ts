@@ -1,0 +1,172 @@
+/** Owns the proof that usage, records and ledger are the same money over a range, and that the ledger's entries about it are unchanged. */
+import type { Database } from 'bun:sqlite';
+import type { ProofQuestion, UsageProof } from '../../ports/usage.ts';
+import { proveStretch } from '../prove/prove-chain.ts';
+import { type Condition, recordCondition } from './conditions.ts';
+import { findEntryRanges } from './ledger-stretches.ts';
+import { readUsage } from './read-usage.ts';
+import { type Deadline, idsOf, startDeadline } from './scan-records.ts';
+
+const EVERY_CALL = {
+  model: null,
+  provider: null,
+  keys: null,
+  workspace: null,
+  end_user: null,
+  session: null,
+  protocol: null,
+} as const;
+
+/** Records summed up between two looks at the clock. */
+const PAGE_ROWS = 5_000;
+const ENTRY_PAGE = 50_000;
+/** The part of the time that the chain may take: it can be checked in part, sums cannot. */
+const CHAIN_PART = 0.4;
+
+/** Within a transaction of the caller. @throws UsageRefusal */
+export function proveUsage(database: Database, question: ProofQuestion): UsageProof {
+  const { tenant, fromMs, toMs, timeZone, timeMsMax } = question;
+  const deadline = startDeadline(timeMsMax * (1 - CHAIN_PART));
+  const usage = readUsage(
+    database,
+    {
+      tenant,
+      fromMs,
+      toMs,
+      timeZone,
+      timeMsMax,
+      condition: EVERY_CALL,
+      buckets: [fromMs],
+      by: [],
+      owners: null,
+      latencies: 'none',
+      rankedBy: 'cost',
+      drawn: 0,
+    },
+    deadline,
+  );
+  const sums = sumUp(database, question, recordCondition(tenant, EVERY_CALL), deadline);
+  return {
+    usage: usage.total.cost,
+    records: sums.records,
+    ledger: sums.ledger,
+    beforeLedger: sums.beforeLedger,
+    calls: sums.calls,
+    entries: sums.entries,
+    chain: checkChain(database, sums, startDeadline(timeMsMax * CHAIN_PART)),
+  };
+}
+
+interface ProvenSums {
+  records: bigint;
+  beforeLedger: bigint;
+  ledger: bigint;
+  calls: number;
+  entries: number;
+  /** Of the entries; 0: there are none. */
+  firstSeq: number;
+  lastSeq: number;
+}
+
+interface PageRow {
+  readonly last: string | null;
+  readonly calls: number;
+  readonly records: string;
+  readonly beforeLedger: string;
+}
+
+interface EntryPageRow {
+  readonly ledger: string;
+  readonly entries: number;
+  readonly firstSeq: number | null;
+  readonly lastSeq: number | null;
+}
+
+/** An absorb stands beside a post or a void; holds move money within the account and are none of its cost. */
+const END_KINDS = "('post', 'void', 'absorb')";
+
+function sumUp(
+  database: Database,
+  { fromMs, toMs }: ProofQuestion,
+  condition: Condition,
+  deadline: Deadline,
+): ProvenSums {
+  const read = database.prepare<PageRow, (string | number | null)[]>(
+    `WITH page AS MATERIALIZED (
+        SELECT request_id, coalesce(cost_nano_usd, 0) AS cost FROM call_record
+        WHERE request_id >= ?1 AND request_id > ?2 AND request_id < ?3 AND at_ms >= ?4 AND at_ms < ?5 AND ${numbered(condition.sql, 6)}
+        ORDER BY request_id LIMIT ${PAGE_ROWS}),
+      before AS (SELECT cast(value AS TEXT) AS id FROM meta WHERE name = 'records_before_ledger')
+      SELECT (SELECT max(request_id) FROM page) AS last, (SELECT count(*) FROM page) AS calls,
+        (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page) AS records,
+        (SELECT cast(coalesce(sum(cost), 0) AS TEXT) FROM page WHERE request_id <= (SELECT id FROM before)) AS beforeLedger`,
+  );
+  const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
+  const sums = { records: 0n, beforeLedger: 0n, ledger: 0n, calls: 0, entries: 0, firstSeq: 0, lastSeq: 0 };
+  try {
+    for (let last: string | null = ''; last !== null; ) {
+      const page: PageRow | null = read.get(from, last, to, fromMs, toMs, ...condition.parameters);
+      if (page === null || page.calls === 0) break;
+      sums.records += BigInt(page.records);
+      sums.beforeLedger += BigInt(page.beforeLedger);
+      sums.calls += page.calls;
+      last = page.calls < PAGE_ROWS ? null : page.last;
+      deadline.check();
+    }
+  } finally {
+    read.finalize();
+  }
+  addEntries(database, { fromMs, toMs }, condition, deadline, sums);
+  return sums;
+}
+
+/** The times of entries say nothing of when their calls arrived: calls end late, and clocks are set. Their ids do. */
+function addEntries(
+  database: Database,
+  { fromMs, toMs }: Pick<ProofQuestion, 'fromMs' | 'toMs'>,
+  condition: Condition,
+  deadline: Deadline,
+  sums: ProvenSums,
+): void {
+  // The account stands first among the condition's values: entries of others are told before their calls are looked up.
+  const read = database.prepare<EntryPageRow, (string | number | null)[]>(
+    `SELECT cast(coalesce(sum(e.amount), 0) AS TEXT) AS ledger, count(*) AS entries, min(seq) AS firstSeq, max(seq) AS lastSeq
+      FROM ledger_entry e CROSS JOIN call_record ON request_id = e.ref AND call_record.account = e.account
+      WHERE seq >= ?1 AND seq <= ?2 AND e.kind IN ${END_KINDS} AND e.ref >= ?3 AND e.ref < ?4 AND e.account = ?7
+        AND call_record.at_ms >= ?5 AND call_record.at_ms < ?6 AND ${numbered(condition.sql, 7)}`,
+  );
+  const [from, to] = idsOf({ startMs: fromMs, endMs: toMs });
+  try {
+    for (const { first, last } of findEntryRanges(database, from, to, ENTRY_PAGE)) {
+      const page = read.get(first, last, from, to, fromMs, toMs, ...condition.parameters);
+      if (page !== null && page.firstSeq !== null && page.lastSeq !== null) {
+        sums.ledger += BigInt(page.ledger);
+        sums.entries += page.entries;
+        if (sums.firstSeq === 0) sums.firstSeq = page.firstSeq;
+        sums.lastSeq = page.lastSeq;
+      }
+      deadline.check();
+    }
+  } finally {
+    read.finalize();
+  }
+}
+
+/** The marks of a condition, numbered on from `first`, for a statement that numbers its own. */
+function numbered(sql: string, first: number): string {
+  let next = first;
+  return sql.replaceAll('?', () => `?${next++}`);
+}
+
+/** From the newest entry back, as far as the time reaches. */
+function checkChain(database: Database, { firstSeq, lastSeq }: ProvenSums, deadline: Deadline): UsageProof['chain'] {
+  const of = firstSeq === 0 ? 0 : lastSeq - firstSeq + 1;
+  let checked = 0;
+  while (checked < of && !deadline.isOver()) {
+    const upTo = lastSeq - checked;
+    const from = Math.max(firstSeq, upTo - PAGE_ROWS + 1);
+    if (proveStretch(database, from, upTo) !== null) return { holds: false, checked, of };
+    checked += upTo - from + 1;
+  }
+  return { holds: true, checked, of };
+}

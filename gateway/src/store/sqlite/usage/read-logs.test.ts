@@ -1,0 +1,193 @@
+/** Checks lists of calls: every call once and in order, whatever filter leads to them and wherever rolling up stands. */
+
+import type { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, test } from 'bun:test';
+import type { CallRecord } from '../../ports/records.ts';
+import { type LogQuestion, NONE } from '../../ports/usage.ts';
+import { databasePath, openReadConnection } from '../database/connection.ts';
+import { outcomeOf } from '../rollup/call-outcome.ts';
+import { fillCalls } from '../testing/fill-calls.ts';
+import { randomCall, seededRandom } from '../testing/random-calls.ts';
+import { temporaryFolders } from '../testing/temporary-folder.ts';
+import { openWriterDatabase } from '../writer/writer-database.ts';
+import { readCall, readLogs, readTail } from './read-logs.ts';
+import { startDeadline } from './scan-records.ts';
+
+const newFolder = temporaryFolders();
+const HOUR_MS = 3_600_000;
+const START_MS = Date.UTC(2025, 2, 1);
+const END_MS = START_MS + 20 * 24 * HOUR_MS;
+const VARIETY = {
+  accounts: ['default', 'acme'],
+  keysPerAccount: 6,
+  models: 8,
+  endUsersPerAccount: 30,
+  sessionMs: HOUR_MS,
+};
+const ANY = { model: null, provider: null, keys: null, workspace: null, end_user: null, session: null, protocol: null };
+
+const closers: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closers.splice(0).reverse()) close();
+});
+
+/** `folded`: how many steps were rolled up before the last calls came. `zone`: which the account has then, and they are rolled up in. */
+function open(folded: number, zone: string | null = null): { reading: Database; calls: CallRecord[] } {
+  const path = databasePath(newFolder());
+  const writer = openWriterDatabase({ path, databaseBytesMax: null, epoch: null }, START_MS, () => undefined);
+  closers.push(() => writer.close());
+  writer.keepWrites([
+    [{ sql: "INSERT INTO account (id, created_at_ms) VALUES ('acme', 1)", parameters: [], changes: 1 }],
+  ]);
+  const random = seededRandom(folded + 1);
+  const calls = Array.from({ length: 600 }, (_, nth) =>
+    randomCall(random, VARIETY, START_MS + Math.floor(((END_MS - START_MS) * nth) / 600), nth),
+  );
+  const late = calls.filter((_, nth) => nth % 17 === 3);
+  fillCalls(
+    writer,
+    calls.filter((call) => !late.includes(call)),
+  );
+  for (let step = 0; step < folded; step++) writer.foldUsage({ stepMs: 0 });
+  fillCalls(writer, late);
+  if (zone !== null) {
+    const sql = "UPDATE account SET time_zone = ? WHERE id = 'default'";
+    writer.keepWrites([[{ sql, parameters: [zone], changes: 1 }]]);
+    while (writer.foldUsage());
+  }
+  const reading = openReadConnection(path);
+  closers.push(() => reading.close());
+  return { reading, calls };
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const QUESTION: LogQuestion = {
+  tenant: { account: 'default', workspaces: null },
+  condition: ANY,
+  outcome: null,
+  fromMs: null,
+  toMs: null,
+  idPrefix: null,
+  beforeId: null,
+  limit: 40,
+  withHistogram: false,
+  timeMsMax: 5_000,
+};
+
+/** Page after page. A pace of no time shows that a page that ends early goes on where it ended. */
+function readAll(reading: Database, question: LogQuestion, paceMs: number): string[] {
+  const ids: string[] = [];
+  for (let beforeId: string | null = null; ; ) {
+    const page = readLogs(reading, { ...question, beforeId }, startDeadline(paceMs), startDeadline(5_000));
+    expect(page.calls.length).toBeLessThanOrEqual(question.limit);
+    ids.push(...page.calls.map(({ request_id }) => request_id));
+    if (page.next === null) return ids;
+    expect(beforeId === null || page.next < beforeId).toBe(true);
+    beforeId = page.next;
+  }
+}
+
+const CASES: readonly (readonly [string, Partial<LogQuestion>, (call: CallRecord) => boolean])[] = [
+  ['all', {}, () => true],
+  [
+    'a range',
+    { fromMs: START_MS + 50 * HOUR_MS + 1, toMs: END_MS - 70 * HOUR_MS },
+    ({ at_ms }) => at_ms > START_MS + 50 * HOUR_MS && at_ms < END_MS - 70 * HOUR_MS,
+  ],
+  ['a model', { condition: { ...ANY, model: 'model-5' } }, ({ model }) => model === 'model-5'],
+  [
+    'a key and protocol',
+    { condition: { ...ANY, keys: ['key_default_2'], protocol: 'chat' } },
+    ({ key_id }) => key_id === 'key_default_2',
+  ],
+  ['an end user', { condition: { ...ANY, end_user: 'user-3' } }, ({ end_user }) => end_user === 'user-3'],
+  [
+    'an end user’s model',
+    { condition: { ...ANY, end_user: 'user-3', model: 'model-0' } },
+    ({ end_user, model }) => end_user === 'user-3' && model === 'model-0',
+  ],
+  ['no end user', { condition: { ...ANY, end_user: NONE } }, ({ end_user }) => end_user === null],
+  [
+    'no session, and keys of nobody',
+    { condition: { ...ANY, session: NONE, keys: { except: ['key_default_1'] } } },
+    ({ session, key_id }) => session === null && key_id !== 'key_default_1',
+  ],
+  ['faults', { outcome: 'server_error' }, ({ status, error }) => outcomeOf(status, error) === 'server_error'],
+  ['cancelled calls', { outcome: 'cancelled' }, ({ error }) => error === 'client_left'],
+  [
+    'a workspace',
+    { tenant: { account: 'default', workspaces: ['default-w0'] } },
+    ({ workspace }) => workspace === 'default-w0',
+  ],
+  ['nothing that there is', { condition: { ...ANY, session: 'no such' } }, () => false],
+];
+
+describe.each([
+  [0, null],
+  [3, null],
+  [50, null],
+  [50, 'Asia/Tokyo'],
+])('after %d steps of rolling up, and a change of zone to %s', (folded, zone) => {
+  const opened = once(() => open(folded, zone));
+  test.each([...CASES])('%s: every call once, the newest first', (_, changes, isAsked) => {
+    const { reading, calls } = opened();
+    const expected = calls
+      .filter((call) => call.account === 'default' && isAsked(call))
+      .map(({ request_id }) => request_id);
+    for (const paceMs of [5_000, -1])
+      expect(readAll(reading, { ...QUESTION, ...changes }, paceMs)).toEqual(expected.toReversed());
+  });
+
+  test('the histogram counts what the list has', () => {
+    const { reading, calls } = opened();
+    for (const [changes, isAsked] of [
+      [{ fromMs: START_MS, toMs: END_MS }, () => true],
+      [{ fromMs: END_MS - 2 * HOUR_MS, toMs: END_MS }, ({ at_ms }: CallRecord) => at_ms >= END_MS - 2 * HOUR_MS],
+      [
+        { fromMs: START_MS, toMs: END_MS, condition: { ...ANY, end_user: 'user-3' } },
+        ({ end_user }: CallRecord) => end_user === 'user-3',
+      ],
+    ] as const) {
+      const question = { ...QUESTION, ...changes, withHistogram: true };
+      const { histogram } = readLogs(reading, question, startDeadline(5_000), startDeadline(5_000));
+      const own = calls.filter((call) => call.account === 'default' && isAsked(call));
+      const sum = (member: 'requests' | 'errors') => histogram?.bars.reduce((total, bar) => total + bar[member], 0);
+      expect(histogram?.bars.length).toBeLessThanOrEqual(60);
+      expect(sum('requests')).toBe(own.length);
+      expect(sum('errors')).toBe(own.filter(({ status, error }) => /_error$/.test(outcomeOf(status, error))).length);
+    }
+  });
+});
+
+const whole = once(() => open(50));
+
+test('an id is found by its beginning, and one call only by its own account and workspaces', () => {
+  const { reading, calls } = whole();
+  const one = calls.find(({ account, workspace }) => account === 'default' && workspace === 'default');
+  if (one === undefined) throw new Error('no call of the account');
+  expect(readAll(reading, { ...QUESTION, idPrefix: one.request_id.slice(0, 33) }, 5_000)).toContain(one.request_id);
+  expect(readAll(reading, { ...QUESTION, idPrefix: `${one.request_id}0` }, 5_000)).toEqual([]);
+  const found = readCall(reading, { account: 'default', workspaces: ['default'] }, one.request_id);
+  expect(found?.call).toEqual(one);
+  expect(found?.entries.map(({ kind }) => kind)[0]).toBe('hold');
+  expect(readCall(reading, { account: 'acme', workspaces: null }, one.request_id)).toBeNull();
+  expect(readCall(reading, { account: 'default', workspaces: ['default-w0'] }, one.request_id)).toBeNull();
+});
+
+test('the tail has what ended since, long calls too', () => {
+  const { reading, calls } = whole();
+  const nowMs = END_MS;
+  const endedMs = nowMs - 10 * 60_000;
+  const expected = calls
+    .filter(({ account, at_ms, duration_ms }) => account === 'default' && at_ms + duration_ms >= endedMs)
+    .map(({ request_id }) => request_id);
+  const tail = readTail(reading, { ...QUESTION, endedMs, nowMs, limit: 200 });
+  expect(tail.map(({ request_id }) => request_id).sort()).toEqual(expected.sort());
+});

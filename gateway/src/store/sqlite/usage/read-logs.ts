@@ -1,0 +1,276 @@
+/**
+ * Owns lists of single calls. There is no index by what they are filtered by, which every call would pay for: the quarters of
+ * an hour in which the sums have such calls are read, and no others.
+ */
+import type { Database } from 'bun:sqlite';
+import { dayAt } from '../../../admission/window.ts';
+import type {
+  CallDetail,
+  CallEntry,
+  CallOutcome,
+  LogHistogram,
+  LogPage,
+  LogQuestion,
+  TailQuestion,
+  UsageSums,
+  UsageTenant,
+} from '../../ports/usage.ts';
+import { callRecordOfRow } from '../ledger/call-record-row.ts';
+import { OUTCOME_SQL } from '../rollup/call-outcome.ts';
+import { readUsageAccount } from '../rollup/usage-accounts.ts';
+import type { CallRecordRow } from '../tables.ts';
+import { type Condition, kindFor, recordCondition } from './conditions.ts';
+import { findIds, type IdRange } from './find-ids.ts';
+import { findEntryRanges } from './ledger-stretches.ts';
+import { bucketOf, QUARTER_MS } from './plan-spans.ts';
+import { readUsage } from './read-usage.ts';
+import { type Deadline, ID_SLACK_MS, idsOf } from './scan-records.ts';
+
+/** `cost_nano_usd` stands twice; the later one wins, and is text. */
+const SELECT = 'SELECT *, cast(cost_nano_usd AS TEXT) AS cost_nano_usd FROM call_record';
+/** Rows between two looks at the clock. */
+const PAGE_ROWS = 500;
+/** Records that the live tail looks back over: calls that run longer are seen once the list is read anew. */
+const TAIL_MS = 15 * 60_000;
+
+type Parameters = (string | number | null)[];
+
+/** Within a transaction of the caller. A page ends early, with where to go on, once `pace` is over. */
+export function readLogs(database: Database, question: LogQuestion, pace: Deadline, deadline: Deadline): LogPage {
+  const page = readPage(database, question, pace);
+  return { ...page, histogram: question.withHistogram ? readHistogram(database, question, deadline) : null };
+}
+
+function readPage(database: Database, question: LogQuestion, pace: Deadline): Omit<LogPage, 'histogram'> {
+  const { tenant, condition, outcome, fromMs, toMs, beforeId, idPrefix, limit } = question;
+  const { sql, parameters } = within(recordCondition(tenant, condition, outcome), { fromMs, toMs });
+  const read = database.prepare<CallRecordRow, Parameters>(
+    `${SELECT} WHERE request_id >= ? AND request_id < ? AND ${sql} ORDER BY request_id DESC LIMIT ?`,
+  );
+  const rows: CallRecordRow[] = [];
+  const last = () => rows.at(-1)?.request_id ?? null;
+  try {
+    for (const range of rangesOf(database, question)) {
+      const from = idPrefix === null || idPrefix < range.from ? range.from : idPrefix;
+      let below = beforeId !== null && beforeId < range.below ? beforeId : range.below;
+      if (idPrefix !== null && `${idPrefix}\u{10ffff}` < below) below = `${idPrefix}\u{10ffff}`;
+      while (from < below) {
+        const found = read.all(from, below, ...parameters, Math.min(PAGE_ROWS, limit + 1 - rows.length));
+        rows.push(...found);
+        if (rows.length > limit) return { calls: rows.slice(0, limit).map(callRecordOfRow), next: lastOf(rows, limit) };
+        if (found.length < PAGE_ROWS) break;
+        below = last() ?? below;
+      }
+      if (pace.isOver()) return { calls: rows.map(callRecordOfRow), next: from };
+    }
+  } finally {
+    read.finalize();
+  }
+  return { calls: rows.map(callRecordOfRow), next: null };
+}
+
+/** Ranges of ids, the newest first, that hold every call asked for. A prefix is a range by itself. */
+function* rangesOf(database: Database, question: LogQuestion): Iterable<IdRange> {
+  if (question.idPrefix !== null) yield { from: question.idPrefix, below: `${question.idPrefix}\u{10ffff}` };
+  else yield* findIds(database, question);
+}
+
+function lastOf(rows: readonly CallRecordRow[], limit: number): string | null {
+  return rows[limit - 1]?.request_id ?? null;
+}
+
+function within(
+  { sql, parameters }: Condition,
+  { fromMs, toMs }: { readonly fromMs: number | null; readonly toMs: number | null },
+): Condition {
+  return {
+    sql: `${sql} AND at_ms >= ? AND at_ms < ?`,
+    parameters: [...parameters, fromMs ?? 0, toMs ?? Number.MAX_SAFE_INTEGER],
+  };
+}
+
+/** Calls that ended lately, in the order of their ends. */
+export function readTail(database: Database, question: TailQuestion): CallRecordRow[] {
+  const { tenant, condition, outcome, endedMs, nowMs, limit } = question;
+  const { sql, parameters } = recordCondition(tenant, condition, outcome);
+  const [from] = idsOf({ startMs: nowMs - TAIL_MS + ID_SLACK_MS, endMs: nowMs });
+  const read = database.prepare<CallRecordRow, Parameters>(
+    `${SELECT} WHERE request_id >= ? AND at_ms + duration_ms >= ? AND ${sql} ORDER BY at_ms + duration_ms LIMIT ?`,
+  );
+  try {
+    return read.all(from, endedMs, ...parameters, limit);
+  } finally {
+    read.finalize();
+  }
+}
+
+const NO_CONDITION = {
+  model: null,
+  provider: null,
+  keys: null,
+  workspace: null,
+  end_user: null,
+  session: null,
+  protocol: null,
+} as const;
+
+const READ_ENTRIES = `SELECT seq, kind, cast(amount AS TEXT) AS amount, cast(released AS TEXT) AS released, at_ms AS atMs,
+    lower(hex(hash)) AS hash
+  FROM ledger_entry WHERE seq >= ? AND seq <= ? AND ref = ? AND account = ? ORDER BY seq`;
+/** Entries that are looked through by one statement. */
+const ENTRY_PAGE = 50_000;
+
+type EntryRow = Omit<CallEntry, 'amount' | 'released'> & { readonly amount: string; readonly released: string };
+
+export function readCall(database: Database, tenant: UsageTenant, requestId: string): CallDetail | null {
+  const { sql, parameters } = recordCondition(tenant, NO_CONDITION);
+  const read = database.prepare<CallRecordRow, Parameters>(`${SELECT} WHERE request_id = ? AND ${sql}`);
+  const entries = database.prepare<EntryRow, [number, number, string, string]>(READ_ENTRIES);
+  try {
+    const row = read.get(requestId, ...parameters);
+    if (row === null) return null;
+    const found = findEntryRanges(database, requestId, requestId, ENTRY_PAGE).flatMap(({ first, last }) =>
+      entries.all(first, last, requestId, tenant.account),
+    );
+    return {
+      call: callRecordOfRow(row),
+      entries: found.map((one) => ({ ...one, amount: BigInt(one.amount), released: BigInt(one.released) })),
+    };
+  } finally {
+    read.finalize();
+    entries.finalize();
+  }
+}
+
+const BARS_MAX = 60;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Lengths of a bar: those from a quarter of an hour on are made of whole quarters, those from a day on of days. */
+const STEPS_MS = [1, 2, 5, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080, 20_160, 43_200].map(
+  (minutes) => minutes * MINUTE_MS,
+);
+/** Calls that are counted one by one at most. */
+const COUNTED_MAX = 20_000;
+
+type HistogramParameters = (string | number | null)[];
+
+interface Bar {
+  readonly atMs: number;
+  requests: number;
+  errors: number;
+}
+
+/** Null: without end or beginning there is nothing to divide; or the calls would have to be counted one by one, and are too many. */
+function readHistogram(database: Database, question: LogQuestion, deadline: Deadline): LogHistogram | null {
+  const { fromMs, toMs } = question;
+  if (fromMs === null || toMs === null || fromMs >= toMs || question.idPrefix !== null) return null;
+  const stepMs =
+    STEPS_MS.find((step) => (toMs - fromMs) / step <= BARS_MAX - 1) ??
+    Math.ceil((toMs - fromMs) / BARS_MAX / DAY_MS) * DAY_MS;
+  const scale = { fromMs, toMs, stepMs };
+  if (kindFor(question.condition, []) !== null && stepMs % QUARTER_MS === 0) {
+    return { stepMs, bars: sumBars(database, question, scale, deadline) };
+  }
+  const bars = countBars(database, question, scale, deadline);
+  return bars === null ? null : { stepMs, bars };
+}
+
+interface Scale {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+}
+
+function sumBars(
+  database: Database,
+  { tenant, condition, outcome }: LogQuestion,
+  scale: Scale,
+  deadline: Deadline,
+): readonly Bar[] {
+  const timeZone = readUsageAccount(database, tenant.account)?.timeZone ?? 'UTC';
+  const { fromMs, toMs, stepMs } = scale;
+  const buckets = stepMs < DAY_MS ? beginnings(scale) : days(scale, timeZone);
+  const { totals } = readUsage(
+    database,
+    {
+      tenant,
+      condition,
+      fromMs,
+      toMs,
+      buckets,
+      timeZone,
+      by: [],
+      owners: null,
+      latencies: 'none',
+      rankedBy: 'requests',
+      drawn: 0,
+      timeMsMax: Number.POSITIVE_INFINITY,
+    },
+    deadline,
+  );
+  return buckets.map((atMs, index) => {
+    const sums = totals[index] ?? null;
+    return { atMs, ...(sums === null ? { requests: 0, errors: 0 } : countOf(sums, outcome)) };
+  });
+}
+
+function beginnings({ fromMs, toMs, stepMs }: Scale): number[] {
+  const firstMs = Math.floor(fromMs / stepMs) * stepMs;
+  return Array.from({ length: Math.ceil((toMs - firstMs) / stepMs) }, (_, index) => firstMs + index * stepMs);
+}
+
+/** Each so many days after the one before, as the zone's clocks show them. */
+function days({ fromMs, toMs, stepMs }: Scale, timeZone: string): number[] {
+  const all: number[] = [];
+  for (let at = dayAt(timeZone, fromMs).startMs; at < toMs; ) {
+    all.push(at);
+    at = dayAt(timeZone, at + stepMs + DAY_MS / 2).startMs;
+  }
+  return all;
+}
+
+/** Of those that went so; null: of all. */
+function countOf({ requests, clientErrors, serverErrors, cancelled }: UsageSums, outcome: CallOutcome | null) {
+  switch (outcome) {
+    case null:
+      return { requests, errors: clientErrors + serverErrors };
+    case 'ok':
+      return { requests: requests - clientErrors - serverErrors - cancelled, errors: 0 };
+    case 'cancelled':
+      return { requests: cancelled, errors: 0 };
+    case 'client_error':
+      return { requests: clientErrors, errors: clientErrors };
+    case 'server_error':
+      return { requests: serverErrors, errors: serverErrors };
+  }
+}
+
+/** Null where they are too many. */
+function countBars(database: Database, question: LogQuestion, scale: Scale, deadline: Deadline): readonly Bar[] | null {
+  const { fromMs, toMs } = scale;
+  const buckets = beginnings(scale);
+  const bars = buckets.map((atMs): Bar => ({ atMs, requests: 0, errors: 0 }));
+  const { sql, parameters } = recordCondition(question.tenant, question.condition, question.outcome);
+  const read = database.prepare<{ at_ms: number; outcome: string }, HistogramParameters>(
+    `SELECT at_ms, ${OUTCOME_SQL} AS outcome FROM call_record
+      WHERE request_id >= ? AND request_id < ? AND at_ms >= ? AND at_ms < ? AND ${sql} LIMIT ?`,
+  );
+  let left = COUNTED_MAX;
+  try {
+    for (const { from, below } of findIds(database, { ...question, beforeId: null })) {
+      const rows = read.all(from, below, fromMs, toMs, ...parameters, left);
+      for (const { at_ms, outcome } of rows) {
+        const bar = bars[bucketOf(buckets, at_ms)];
+        if (bar === undefined) continue;
+        bar.requests += 1;
+        if (outcome === 'client_error' || outcome === 'server_error') bar.errors += 1;
+      }
+      left -= rows.length;
+      if (left <= 0) return null;
+      deadline.check();
+    }
+  } finally {
+    read.finalize();
+  }
+  return bars;
+}

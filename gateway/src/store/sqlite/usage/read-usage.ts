@@ -1,0 +1,196 @@
+/**
+ * Owns answering what calls sum up to: rolled-up sums for what is rolled up, records for the rest, in one state of the
+ * database, so that the sums are those of the records at every moment.
+ */
+import type { Database } from 'bun:sqlite';
+import { type UsageAnswer, type UsageDimension, type UsageQuestion, UsageRefusal } from '../../ports/usage.ts';
+import type { RankedSum } from '../rollup/tally.ts';
+import { readUsageAccount } from '../rollup/usage-accounts.ts';
+import { kindFor, recordCondition } from './conditions.ts';
+import { timeOf } from './find-ids.ts';
+import { chooseGroups, REST, UsageGather } from './gather-usage.ts';
+import { bucketOf, planSpans, type SpanPlan } from './plan-spans.ts';
+import { GroupRanks, type Rolling, rankCallers } from './rank-callers.ts';
+import { type ReadBlock, type RolledPart, readBlocks, readSeries, readSeriesIds } from './read-blocks.ts';
+import { type Deadline, idsOf, openUnfolded, scanRecords, scanRolled, type Unfolded } from './scan-records.ts';
+
+/** Single calls are looked at over so long a time at most. */
+const RECORDS_MS_MAX = 7 * 86_400_000;
+
+/** Within a transaction of the caller, which `unfolded` was opened in. @throws UsageRefusal */
+export function readUsage(
+  database: Database,
+  question: UsageQuestion,
+  deadline: Deadline,
+  unfolded: Unfolded = openUnfolded(database),
+): UsageAnswer {
+  const { tenant, condition, by } = question;
+  const kind = kindFor(condition, by.map(columnOf));
+  const account = readUsageAccount(database, tenant.account);
+  const kept = account ?? { timeZone: question.timeZone, sinceMs: 0 };
+  const plan = planSpans(question, kind !== null, kept, timeOf(unfolded.through) ?? 0);
+  checkRecords(plan, question);
+  const gather = new UsageGather(question);
+  gatherRecords(database, question, plan, { unfolded, deadline, gather });
+  const parts = partsOf(plan);
+  if (kind === null || account === null || parts.length === 0) return gather.answer(chooseGroups(gather.ranked()));
+  const rolled = { tenant, condition, account: account.id, kind };
+  return gather.answer(gatherRolled(database, { question, rolled, parts, deadline, gather }));
+}
+
+/** A record, a series and a filter know members by their keys. */
+function columnOf(dimension: UsageDimension): string {
+  return dimension === 'key' || dimension === 'member' ? 'keys' : dimension;
+}
+
+function checkRecords({ records }: SpanPlan, { fromMs, toMs }: UsageQuestion): void {
+  const recordsMs = records.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+  if (recordsMs <= RECORDS_MS_MAX) return;
+  const days = Math.round((toMs - fromMs) / 86_400_000);
+  throw new UsageRefusal(
+    'too_wide',
+    `end users and sessions together with each other or with a model, provider, key or protocol are counted call by call, as are steps of minutes: over 7 days at most, found ${days}. Choose a shorter range, or fewer filters and groups`,
+  );
+}
+
+/** What no row has: the ends of the range, and what is not rolled up yet; and what rows have beyond it. */
+function gatherRecords(
+  database: Database,
+  question: UsageQuestion,
+  { days, quarters, records, beyond }: SpanPlan,
+  {
+    unfolded,
+    deadline,
+    gather,
+  }: { readonly unfolded: Unfolded; readonly deadline: Deadline; readonly gather: UsageGather },
+): void {
+  const condition = recordCondition(question.tenant, question.condition);
+  for (const span of records) {
+    scanRecords(database, idsOf(span), condition, deadline, (record) => {
+      if (record.at_ms >= span.startMs && record.at_ms < span.endMs) gather.takeRecord(record);
+    });
+    deadline.check();
+  }
+  const rolled = days === null ? quarters : [days, ...quarters];
+  if (rolled.length === 0) return;
+  const { toMs } = question;
+  const [, to] = idsOf({ startMs: 0, endMs: toMs });
+  unfolded.scan(to, condition, deadline, (record) => {
+    const { at_ms: atMs } = record;
+    if (atMs < toMs && rolled.some(({ startMs, endMs }) => atMs >= startMs && atMs < endMs)) gather.takeRecord(record);
+  });
+  if (beyond === null) return;
+  scanRolled(database, unfolded, beyond, condition, deadline, (record) => gather.dropRecord(record));
+}
+
+function partsOf({ days, quarters }: SpanPlan): RolledPart[] {
+  const ofQuarters = quarters.map((span): RolledPart => ({ step: 'quarter', span }));
+  return days === null ? ofQuarters : [{ step: 'day', span: days }, ...ofQuarters];
+}
+
+/** Takes all blocks of the parts; answers the names of the groups to show, the first first. */
+function gatherRolled(database: Database, rolling: Rolling): readonly string[] {
+  const { rolled, question, gather } = rolling;
+  const { end_user, session } = rolled.condition;
+  if (rolled.kind !== 'call' && end_user === null && session === null)
+    return takeCallers(database, rolling, rolled.kind);
+  if (question.by.length > 0) return takeGroups(database, rolling);
+  takeWhole(database, rolling, gather.nameOfValues([]));
+  return chooseGroups(gather.ranked());
+}
+
+/** All series that are asked for, as one group that is not drawn. */
+function takeWhole(database: Database, rolling: Rolling, name: string): void {
+  const { rolled, gather } = rolling;
+  const ids = readSeriesIds(database, rolled);
+  eachBlock(database, rolling, (bucket, block) => {
+    if (ids === null) return gather.takeBlock(name, bucket, block);
+    for (let nth = 0; nth < block.series.length; nth++) {
+      if (!ids.has(block.series[nth] ?? 0)) continue;
+      gather.takeRow(name, false, bucket, block, nth);
+      gather.takeOver(bucket, block, nth);
+    }
+  });
+}
+
+function takeGroups(database: Database, rolling: Rolling): readonly string[] {
+  const { question, rolled, gather } = rolling;
+  const names = new Map<number, string>();
+  for (const [id, ...values] of readSeries(database, rolled, question.by)) names.set(id, gather.nameOfValues(values));
+  const shown = chooseGroups(rankGroups(database, rolling, names));
+  const drawn = new Set(shown.slice(0, question.drawn));
+  const isShown = new Set(shown);
+  for (const [series, name] of names) if (!isShown.has(name)) names.set(series, REST);
+  eachBlock(database, rolling, (bucket, block) => {
+    for (let nth = 0; nth < block.series.length; nth++) {
+      const name = names.get(block.series[nth] ?? 0);
+      if (name === undefined) continue;
+      gather.takeRow(name, drawn.has(name), bucket, block, nth);
+      gather.takeOver(bucket, block, nth);
+    }
+  });
+  return shown;
+}
+
+/** Group → how much it has, by blocks and by what records say already. */
+function rankGroups(
+  database: Database,
+  { question, rolled, parts, deadline, gather }: Rolling,
+  names: ReadonlyMap<number, string>,
+): Map<string, RankedSum> {
+  const ranks = new GroupRanks(question.rankedBy);
+  const groupOf = (series: number) => (names.has(series) ? series : null);
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, 'sums')) ranks.addBlock(block, groupOf);
+    deadline.check();
+  }
+  const ranked = gather.ranked();
+  for (const [series, sum] of ranks.all()) {
+    const name = names.get(series);
+    if (name !== undefined) ranked.set(name, addRanked(ranked.get(name), sum));
+  }
+  return ranked;
+}
+
+/** Hands out each block of the parts. */
+function eachBlock(
+  database: Database,
+  { question, rolled, parts, deadline }: Rolling,
+  take: (bucket: number, block: ReadBlock) => void,
+): void {
+  const wanted = question.latencies === 'none' ? 'sums' : 'latencies';
+  for (const part of parts) {
+    for (const block of readBlocks(database, rolled, part, wanted)) {
+      take(bucketOf(question.buckets, block.startMs), block);
+      deadline.check();
+    }
+  }
+}
+
+/** The others are all calls less those of the groups that are shown: every call has one end user and one session, or none. */
+function takeCallers(database: Database, rolling: Rolling, kind: 'end_user' | 'session'): readonly string[] {
+  const { question, rolled, gather } = rolling;
+  const { shown, names, hasOthers } = rankCallers(database, rolling, kind);
+  const drawn = new Set(shown.slice(0, question.drawn));
+  const first = new UsageGather(question);
+  eachBlock(database, rolling, (bucket, block) => {
+    for (let nth = 0; nth < block.series.length; nth++) {
+      const name = names.get(block.series[nth] ?? 0);
+      if (name === undefined) continue;
+      first.takeRow(name, drawn.has(name), bucket, block, nth);
+      if (!hasOthers) gather.takeOver(bucket, block, nth);
+    }
+  });
+  if (hasOthers) {
+    takeWhole(database, { ...rolling, rolled: { ...rolled, kind: 'call' } }, REST);
+    gather.subtract(REST, first);
+  }
+  gather.takeGroups(first);
+  return shown;
+}
+
+function addRanked(to: RankedSum | undefined, { units, left, requests }: RankedSum): RankedSum {
+  return to === undefined
+    ? { units, left, requests }
+    : { units: to.units + units, left: to.left + left, requests: to.requests + requests };
+}

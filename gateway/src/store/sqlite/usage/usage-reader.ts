@@ -1,0 +1,87 @@
+/** Owns the usage port over a thread that reads. Proofs take long and have a thread of their own, so that no page waits for one. */
+
+import type { CallRecord } from '../../ports/records.ts';
+import {
+  type CallDetail,
+  type LogPage,
+  type LogQuestion,
+  type ProofQuestion,
+  type TailQuestion,
+  type UsageAnswers,
+  type UsageProof,
+  type UsageQuestions,
+  type UsageReader,
+  UsageRefusal,
+  type UsageTenant,
+} from '../../ports/usage.ts';
+import { createReadingThread, type ReadingThread } from '../database/reading-thread.ts';
+import { StoreFailure, type StoreFailureKind } from '../store-failure.ts';
+import { openAnswer, type PackedAnswer } from './gather-usage.ts';
+
+export interface UsageThreads extends UsageReader {
+  close(): void;
+}
+
+type Thread = ReadingThread<ReadRequest, ReadReply>;
+
+/** `program`: the thread's. Starts nothing yet. */
+export function createUsageReader(path: string, program: URL): UsageThreads {
+  const pages: Thread = createReadingThread(program);
+  const proofs: Thread = createReadingThread(program);
+
+  async function ask<Kind extends keyof ReadAnswers>(
+    thread: Thread,
+    asked: Extract<ReadQuestion, { kind: Kind }>,
+  ): Promise<ReadAnswers[Kind]> {
+    const reply = await thread.ask({ path, asked });
+    if ('refused' in reply) throw new UsageRefusal(reply.refused.kind, reply.refused.message);
+    if ('failed' in reply) throw new StoreFailure(reply.failed.kind, reply.failed.message);
+    // The thread answers each kind of question with its kind of answer.
+    return reply.answer as ReadAnswers[Kind];
+  }
+
+  return {
+    async readUsage<Asked extends UsageQuestions>(questions: Asked) {
+      const answers = Object.entries(await ask(pages, { kind: 'usage', questions })).map(
+        ([name, answer]) => [name, answer === null ? null : openAnswer(answer)] as const,
+      );
+      // The thread answers each name with what was asked by it.
+      return Object.fromEntries(answers) as UsageAnswers<Asked>;
+    },
+    proveUsage: (question) => ask(proofs, { kind: 'proof', question }),
+    readLogs: (question) => ask(pages, { kind: 'logs', question }),
+    readTail: (question) => ask(pages, { kind: 'tail', question }),
+    readCall: (tenant, requestId) => ask(pages, { kind: 'call', tenant, requestId }),
+    close() {
+      pages.close();
+      proofs.close();
+    },
+  };
+}
+
+export type ReadQuestion =
+  | { readonly kind: 'usage'; readonly questions: UsageQuestions }
+  | { readonly kind: 'proof'; readonly question: ProofQuestion }
+  | { readonly kind: 'logs'; readonly question: LogQuestion }
+  | { readonly kind: 'tail'; readonly question: TailQuestion }
+  | { readonly kind: 'call'; readonly tenant: UsageTenant; readonly requestId: string };
+
+export interface ReadAnswers {
+  /** By the names of the questions. */
+  readonly usage: Readonly<Record<string, PackedAnswer | null>>;
+  readonly proof: UsageProof;
+  readonly logs: LogPage;
+  readonly tail: readonly CallRecord[];
+  readonly call: CallDetail | null;
+}
+
+export interface ReadRequest {
+  /** The database's file. */
+  readonly path: string;
+  readonly asked: ReadQuestion;
+}
+
+export type ReadReply =
+  | { readonly answer: ReadAnswers[keyof ReadAnswers] }
+  | { readonly refused: { readonly kind: UsageRefusal['kind']; readonly message: string } }
+  | { readonly failed: { readonly kind: StoreFailureKind; readonly message: string } };

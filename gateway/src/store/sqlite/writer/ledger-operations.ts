@@ -1,0 +1,76 @@
+/** Owns what can be asked of the writer for calls: lists told apart by their first letter, amounts as decimal text. Knows no SQL. */
+import type { NewAuditEntry } from '../../ports/audit.ts';
+import type { Checkpoint, Hold, Movement, Settlement } from '../../ports/ledger.ts';
+import type { CallRecord } from '../../ports/records.ts';
+import {
+  type CallRecordValues,
+  callRecordValues,
+  renderAttempts,
+  renderCheckpoint,
+  renderDraft,
+} from '../ledger/call-record-row.ts';
+import { type AuditValues, auditValues } from '../policy/audit-row.ts';
+
+export type MovementKind = 'topup' | 'correct';
+
+/** The last of a record, hold, checkpoint or settlement is JSON text that is kept as it stands. */
+export type Operation =
+  | readonly [tag: 'r', record: CallRecordValues, attempts: string]
+  | readonly [tag: 'h', call_id: string, account: string, amount: string, at_ms: number, draft: string]
+  | readonly [tag: 'e', call_id: string, nth: number, amount: string]
+  | readonly [tag: 'c', call_id: string, checkpoint: string]
+  | readonly [tag: 's', posted: string, released: string, absorbed: string, record: CallRecordValues, attempts: string]
+  | readonly [tag: 'a', call_id: string]
+  | readonly [
+      tag: 'm',
+      kind: MovementKind,
+      id: string,
+      account: string,
+      amount: string,
+      at_ms: number,
+      note: string | null,
+      /** What the audit trail is told of it, once. */
+      audit: AuditValues | null,
+    ];
+
+/** Keeps the record of a call that holds nothing. */
+export function keepRecord(record: CallRecord): Operation {
+  return ['r', callRecordValues(record), renderAttempts(record)];
+}
+
+export function keepHold({ draft, amount }: Hold): Operation {
+  return ['h', draft.request_id, draft.account, amount.toString(), draft.at_ms, renderDraft(draft)];
+}
+
+export function keepExtension(call_id: string, nth: number, amount: bigint): Operation {
+  return ['e', call_id, nth, amount.toString()];
+}
+
+export function keepCheckpoint(checkpoint: Checkpoint): Operation {
+  return ['c', checkpoint.call_id, renderCheckpoint(checkpoint)];
+}
+
+export function keepSettlement({ record, posted, released, absorbed }: Settlement): Operation {
+  return [
+    's',
+    posted.toString(),
+    released.toString(),
+    absorbed.toString(),
+    callRecordValues(record),
+    renderAttempts(record),
+  ];
+}
+
+/** Ends a call that nobody ended, as recovery would; harmless where it has ended. */
+export function keepAbandonment(call_id: string): Operation {
+  return ['a', call_id];
+}
+
+export function keepMovement(
+  kind: MovementKind,
+  { id, account, amount, at_ms, note }: Movement,
+  entry?: NewAuditEntry,
+): Operation {
+  const audit = entry === undefined ? null : auditValues(entry);
+  return ['m', kind, id, account, amount.toString(), at_ms, note, audit];
+}

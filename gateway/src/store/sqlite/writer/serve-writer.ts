@@ -1,0 +1,43 @@
+/** Owns the writer thread's side of the talk: takes one request at a time and answers it once what it asks for is durable. */
+import type { Reach } from '../failpoints.ts';
+import { nameSqliteFault } from '../store-failure.ts';
+import { openWriterDatabase, type WriterDatabase } from './writer-database.ts';
+import { failedReply, type WriterReply, type WriterRequest } from './writer-messages.ts';
+
+/** What the thread hears and says through. */
+export interface WriterPort {
+  onmessage: ((event: MessageEvent<WriterRequest>) => void) | null;
+  postMessage(reply: WriterReply): void;
+}
+
+/** Answers the port's requests from now on. `reach` is told the moments of the work. */
+export function serveWriter(port: WriterPort, reach: Reach): void {
+  let writer: WriterDatabase | null = null;
+
+  function answer(request: WriterRequest): WriterReply {
+    try {
+      if (typeof request === 'string') return opened(writer).keepOperations(request);
+      if (request.kind === 'open') {
+        writer = openWriterDatabase(request, Date.now(), reach);
+        const { epoch, recovered, drained } = writer;
+        return { opened: { epoch, recovered, drained } };
+      }
+      if (request.kind === 'writes') return opened(writer).keepWrites(request.writes);
+      if (request.kind === 'drain') return { drained: opened(writer).drain() };
+      if (request.kind === 'fold')
+        return { folded: { more: opened(writer).foldUsage({ gatherMs: request.gatherMs }) } };
+      if (request.kind === 'probe') opened(writer).probe();
+      else opened(writer).close();
+      return true;
+    } catch (fault) {
+      return failedReply(nameSqliteFault(fault));
+    }
+  }
+
+  port.onmessage = ({ data: request }) => port.postMessage(answer(request));
+}
+
+function opened(database: WriterDatabase | null): WriterDatabase {
+  if (database === null) throw new Error('the writer was asked to write before it was opened');
+  return database;
+}

@@ -1,0 +1,159 @@
+/**
+ * Owns a lasting link to the writer: starts the thread, starts it anew when it dies, tells whether the disk takes writes,
+ * and finds out when it does again. Does not know what is written.
+ */
+
+import { StoreFailure } from '../store-failure.ts';
+import {
+  failedReply,
+  failureOf,
+  troubleOf,
+  type WriterOpened,
+  type WriterReply,
+  type WriterRequest,
+  wholeFailure,
+} from './writer-messages.ts';
+
+/** How to reach the writer. */
+export interface WriterPlace {
+  /** The database's file. */
+  readonly path: string;
+  /** The file's largest size in bytes, at which the store acts as on a full disk. Null: none. */
+  readonly databaseBytesMax: number | null;
+  /** Told when writing begins to fail (with the reason), and when it works again (null). */
+  readonly onChange: (failure: StoreFailure | null) => void;
+  /** The thread's program. */
+  readonly program: URL;
+}
+
+export interface WriterLink extends Readonly<WriterOpened> {
+  /** `onReply` is called exactly once. */
+  request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
+  /** False from a failed write until a probe's write has worked. */
+  writable(): boolean;
+  /** Closes the database in good order and ends the thread. */
+  close(): Promise<void>;
+}
+
+/** Between two tries to write again after a failure. */
+const RETRY_MS = 500;
+
+/** Opens the database in a new writer thread. @throws StoreFailure where it cannot be opened. */
+export async function openWriterLink(place: WriterPlace): Promise<WriterLink> {
+  const { path, databaseBytesMax, onChange, program } = place;
+  let trouble: StoreFailure | null = null;
+  let retryTimer: Timer | null = null;
+  let active = false;
+  let thread = startThread();
+  const first = await new Promise<WriterReply>((resolve) => open(thread, null, resolve));
+  if (typeof first !== 'object' || !('opened' in first)) {
+    thread.end();
+    throw wholeFailure(first) ?? new Error('the writer did not say which epoch it opened');
+  }
+  const { opened } = first;
+  active = true;
+
+  function startThread(): WriterThread {
+    return startWriterThread(program, hear);
+  }
+
+  /** A thread that takes over goes on in this process's epoch: its calls are still running. */
+  function open(fresh: WriterThread, epoch: number | null, onOpened: (reply: WriterReply) => void): void {
+    fresh.request({ kind: 'open', path, databaseBytesMax, epoch }, onOpened);
+  }
+
+  /** Learns from a failed write, or from the outcome of a try to write again. */
+  function hear(outcome: StoreFailure | null): void {
+    if (!active) return;
+    const changed = (outcome === null) !== (trouble === null);
+    trouble = outcome;
+    if (changed) onChange(outcome);
+    if (outcome !== null) retryTimer ??= setTimeout(retry, RETRY_MS).unref();
+  }
+
+  function retry(): void {
+    retryTimer = null;
+    if (trouble === null || !active) return;
+    if (trouble.kind === 'writer-lost') {
+      thread.end();
+      thread = startThread();
+      open(thread, opened.epoch, (reply) => hear(wholeFailure(reply) === null ? null : trouble));
+    } else {
+      thread.request({ kind: 'probe' }, (reply) => hear(wholeFailure(reply)));
+    }
+  }
+
+  return {
+    opened,
+    request(message, onReply) {
+      thread.request(message, (reply) => {
+        onReply(reply);
+        const failure = diskFailure(reply);
+        // That one was kept does not say that the disk takes writes again: it may have had nothing to write. The probe has.
+        if (failure !== null) hear(failure);
+      });
+    },
+    writable: () => active && trouble === null,
+    async close() {
+      active = false;
+      if (retryTimer !== null) clearTimeout(retryTimer);
+      await new Promise<void>((resolve) => thread.request({ kind: 'close' }, () => resolve()));
+      thread.end();
+    },
+  };
+}
+
+/** The fault in a reply that speaks of the disk, not of what was asked. */
+function diskFailure(reply: WriterReply): StoreFailure | null {
+  const said = troubleOf(reply);
+  if (said === null) return null;
+  const fault = [said.failed, ...said.writes].find((each) => each !== null && !isAboutContent(each.kind));
+  return fault ? failureOf(fault) : null;
+}
+
+function isAboutContent(kind: StoreFailure['kind']): boolean {
+  return kind === 'conflict' || kind === 'refused';
+}
+
+interface WriterThread {
+  /** Sends a request; `onReply` is called exactly once, in the order of the requests. */
+  request(message: WriterRequest, onReply: (reply: WriterReply) => void): void;
+  /** Ends the thread; requests under way are answered as lost, and `onLost` is not called. */
+  end(): void;
+}
+
+/**
+ * Starts the thread. Messages to a dead worker vanish without a word, so its end is watched for however it comes:
+ * requests under way are answered with `writer-lost`, then `onLost` is called.
+ */
+function startWriterThread(program: URL, onLost: (failure: StoreFailure) => void): WriterThread {
+  const worker = new Worker(program);
+  const waiting: ((reply: WriterReply) => void)[] = [];
+  let lost: StoreFailure | null = null;
+
+  function lose(reason: string): StoreFailure {
+    lost = new StoreFailure('writer-lost', `The thread that writes the database ended (${reason}).`);
+    worker.terminate();
+    const reply = failedReply(lost);
+    for (const onReply of waiting.splice(0)) onReply(reply);
+    return lost;
+  }
+  function loseUnasked(reason: string): void {
+    if (lost === null) onLost(lose(reason));
+  }
+  worker.onmessage = ({ data: reply }: MessageEvent<WriterReply>) => waiting.shift()?.(reply);
+  worker.onerror = (event) => loseUnasked(event.message);
+  worker.onmessageerror = () => loseUnasked('a message could not be read');
+  worker.addEventListener('close', () => loseUnasked('it closed'));
+
+  return {
+    request(message, onReply) {
+      if (lost !== null) return onReply(failedReply(lost));
+      waiting.push(onReply);
+      worker.postMessage(message);
+    },
+    end() {
+      if (lost === null) lose('it was told to');
+    },
+  };
+}
