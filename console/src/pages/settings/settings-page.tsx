@@ -31,10 +31,10 @@ export default function SettingsPage() {
       {data !== undefined && (
         <>
           <Section title="Name">
-            <AccountName key={data.account.name} settings={data} mayWrite={account.may('settings.write')} />
+            <AccountName key={data.account.id} settings={data} mayWrite={account.may('settings.write')} />
           </Section>
           <Section title="Time zone">
-            <TimeZone key={data.account.time_zone} settings={data} mayWrite={account.may('settings.write')} />
+            <TimeZone key={data.account.id} settings={data} mayWrite={account.may('settings.write')} />
           </Section>
           <Section title="What is kept">
             <Facts>
