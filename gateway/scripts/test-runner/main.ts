@@ -1,7 +1,7 @@
 /**
- * Owns `npm test`: runs the tests of all workspaces and ends with `N passed, N failed, N skipped`. Arguments are parts of
+ * Runs `npm test`: the tests of all workspaces and ends with `N passed, N failed, N skipped`. Arguments are parts of
  * file paths to run only those; `--slowest` adds a table of the files that took the longest. TOLLGATE_EXHAUSTIVE=1 makes the
- * suites take every case instead of a sample, and one process run after the other; else two run at a time for each core.
+ * suites take every case instead of a sample, and as many processes run at a time as there are cores; else twice as many.
  */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -20,8 +20,8 @@ const { values: wanted, positionals } = parseArgs({
   options: { slowest: { type: 'boolean', default: false } },
 });
 const groups = groupFiles(findTestFiles(ROOT, FOLDERS, positionals));
-/** Most suites wait for processes of their own, so a core has time for two. The exhaustive ones fill the machine. */
-const AT_ONCE = process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 2 * availableParallelism();
+/** Most suites wait for processes of their own, so a core has time for two. The exhaustive ones keep a core busy. */
+const AT_ONCE = (process.env.TOLLGATE_EXHAUSTIVE === '1' ? 1 : 2) * availableParallelism();
 // Once: else each gateway that starts before the first has built it builds it as well, and so does each that is killed meanwhile.
 await buildConsole();
 const runs = await takeGroups(groups, AT_ONCE, (files) => runTests(ROOT, files));
