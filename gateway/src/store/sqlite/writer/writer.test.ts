@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { keepAbandonment } from './ledger-operations.ts';
 import { startWriter, type Writer } from './writer.ts';
 
-const PROGRAM = new URL('testing/counting-writer.ts', import.meta.url);
+const PROGRAM = new URL('../testing/counting-writer.ts', import.meta.url);
 const started: Writer[] = [];
 
 async function start(): Promise<Writer> {
