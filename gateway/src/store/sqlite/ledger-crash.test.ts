@@ -24,7 +24,7 @@ async function runUntilKilled(
   passing: number,
   program = 'run-calls-until-killed.ts',
 ): Promise<Said> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, '../sql/testing', program), dataDir, round], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'testing', program), dataDir, round], {
     stdout: 'pipe',
     stderr: 'inherit',
     env: { ...process.env, TOLLGATE_TEST_FAILPOINT: `${point}:${passing}` },
