@@ -35,7 +35,8 @@ const cost = (nano: string): Sums => ({ ...NONE, cost_nano_usd: nano });
 
 describe('figures', () => {
   test('never say 0.00 where something was spent', () => {
-    expect(figure(cost('132000'), 'cost')).toBe('$0.00013');
+    expect(figure(cost('132000'), 'cost')).toBe('$0.0001');
+    expect(figure(cost('1'), 'cost')).toBe('<$0.0001');
     expect(figure({ ...NONE, requests: 12_345 }, 'requests')).toBe('12.3K');
     expect(figure(NONE, 'ttfb')).toBe('none');
   });

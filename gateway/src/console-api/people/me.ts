@@ -1,6 +1,6 @@
 /** Owns the routes by which people see to their own account: name, password, second factor, sessions. */
 
-import type { RelyingParty } from '../../people/passkeys/passkey-check.ts';
+import type { RelyingParty } from '../../people/passkeys/relying-party.ts';
 import type { ConsoleRoute } from '../contract/contract.ts';
 import { ConsoleFailure } from '../kernel/console-failure.ts';
 import type { ConsoleCall, Handlers } from '../kernel/handlers.ts';

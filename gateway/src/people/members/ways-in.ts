@@ -1,6 +1,6 @@
 /** Keeps the last way in: a passkey or a service is not removed where nothing else would sign the user in. */
 import type { PeopleStore } from '../../store/ports/people.ts';
-import type { RelyingParty } from '../passkeys/passkey-check.ts';
+import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { PeopleFailure } from '../people-failure.ts';
 import { createTurns } from '../sign-in/passwords.ts';
 

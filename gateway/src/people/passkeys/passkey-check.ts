@@ -4,9 +4,9 @@
  */
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
-import { parseIpAddress } from '../../lib/ip-range.ts';
 import type { PasskeyRow } from '../../store/ports/people.ts';
-import { CHALLENGE_MS } from './passkey-challenges.ts';
+import { ALGORITHMS, type MadePasskey, type SignedByPasskey } from './passkey-messages.ts';
+import type { RelyingParty } from './relying-party.ts';
 
 interface Expected {
   readonly challenge: string;
@@ -61,67 +61,4 @@ function refuseCertificates(attestationObject: string): void {
   const format = decoded.get('fmt');
   if (format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined)) return;
   throw new Error(`it brings the maker’s certificate (${String(format).slice(0, 30)}), expected none`);
-}
-
-/** What a browser says of a passkey that it made. */
-export interface MadePasskey {
-  readonly id: string;
-  readonly response: { readonly clientDataJSON: string; readonly attestationObject: string };
-}
-
-/** What a browser says of a passkey that signed. */
-export interface SignedByPasskey {
-  readonly id: string;
-  readonly response: {
-    readonly clientDataJSON: string;
-    readonly authenticatorData: string;
-    readonly signature: string;
-    /** Whose it is, as it was told when it was made. */
-    readonly userHandle: string;
-  };
-}
-
-/** COSE's ES256, EdDSA and RS256: what authenticators know. */
-const ALGORITHMS = [-7, -8, -257];
-
-/** A passkey is kept by its authenticator with what names the person, and signs for nobody but him. */
-export function renderMakeOptions(
-  { id, origin }: RelyingParty,
-  challenge: string,
-  person: { readonly id: string; readonly name: string; readonly email: string },
-  credentials: readonly string[],
-) {
-  return {
-    challenge,
-    rp: { id, name: `Tollgate at ${new URL(origin).host}` },
-    user: { id: Buffer.from(person.id).toString('base64url'), name: person.email, displayName: person.name },
-    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
-    timeout: CHALLENGE_MS,
-    attestation: 'none' as const,
-    excludeCredentials: credentials.map((credential) => ({ type: 'public-key' as const, id: credential })),
-    authenticatorSelection: {
-      residentKey: 'required' as const,
-      requireResidentKey: true,
-      userVerification: 'required' as const,
-    },
-  };
-}
-
-/** Any passkey of this host will do: nobody has said who he is. */
-export function renderSignOptions({ id }: RelyingParty, challenge: string) {
-  return { challenge, rpId: id, timeout: CHALLENGE_MS, userVerification: 'required' as const };
-}
-
-/** What WebAuthn calls a relying party. */
-export interface RelyingParty {
-  /** The host, without a port. */
-  readonly id: string;
-  readonly origin: string;
-}
-
-/** Null where no passkey can be made: browsers make none for an IP address. `address`: what people reach the console at. */
-export function relyingPartyOf(address: string): RelyingParty | null {
-  const url = URL.parse(address);
-  if (url === null || parseIpAddress(url.hostname.replace(/^\[|\]$/g, '')) !== null) return null;
-  return { id: url.hostname, origin: url.origin };
 }

@@ -2,7 +2,8 @@
 import type { PasskeyRow, PeopleStore } from '../../store/ports/people.ts';
 import type { Arrival } from '../sign-in/auth-cookies.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
-import { type RelyingParty, renderSignOptions, type SignedByPasskey } from './passkey-check.ts';
+import { renderSignOptions, type SignedByPasskey } from './passkey-messages.ts';
+import type { RelyingParty } from './relying-party.ts';
 
 export interface PasskeyProof {
   /** What the browser has any passkey of this host sign. */

@@ -6,7 +6,8 @@ import { type PeopleAct, PeopleFailure, type PeopleNote, type TakeNote } from '.
 import type { Caller, FreshProof } from '../sign-in/credentials.ts';
 import type { Sessions } from '../sign-in/sessions.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
-import { type MadePasskey, type RelyingParty, renderMakeOptions } from './passkey-check.ts';
+import { type MadePasskey, renderMakeOptions } from './passkey-messages.ts';
+import type { RelyingParty } from './relying-party.ts';
 
 export interface Passkeys {
   /** The first made first. */

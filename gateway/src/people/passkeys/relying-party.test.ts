@@ -1,6 +1,6 @@
 /** Checks for whom passkeys are made at which address. */
 import { expect, test } from 'bun:test';
-import { relyingPartyOf } from './passkey-check.ts';
+import { relyingPartyOf } from './relying-party.ts';
 
 test.each([
   ['https://Gw.Example', { id: 'gw.example', origin: 'https://gw.example' }],

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { WaysIn } from '../members/ways-in.ts';
-import type { RelyingParty } from '../passkeys/passkey-check.ts';
+import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { type PeopleAct, PeopleFailure, type TakeNote } from '../people-failure.ts';
 import { type Arrival, inwardHeaders, SESSION_COOKIE, STATE_COOKIE, sendCookies } from './auth-cookies.ts';
 import type { AuthEngines } from './auth-engines.ts';

@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { PeopleStore, PersonRow } from '../../store/ports/people.ts';
 import { emailOfPerson, readEmail } from '../email-address.ts';
-import type { RelyingParty, SignedByPasskey } from '../passkeys/passkey-check.ts';
+import type { SignedByPasskey } from '../passkeys/passkey-messages.ts';
 import type { PasskeyProof, SignOptions } from '../passkeys/passkey-proof.ts';
+import type { RelyingParty } from '../passkeys/relying-party.ts';
 import { PeopleFailure, type TakeNote } from '../people-failure.ts';
 import { type Attempts, addressSubject, emailSubject, personSubject } from './attempts.ts';
 import {

@@ -58,11 +58,9 @@ describe('a prompt that is too long', () => {
   });
 });
 
-test('a kept 404 has the code of a model that upstream does not know', () => {
-  const failure = new CallFailure('upstream_rejected', 'words', { status: 404 });
-  expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { code: 'model_not_found' } });
-  const other = new CallFailure('upstream_rejected', 'words', { status: 422 });
-  expect(JSON.parse(renderError(other, 'req_1'))).toMatchObject({ error: { code: 'invalid_request_error' } });
+test.each([404, 413, 422])('a kept %d has the code of an invalid request', (status) => {
+  const failure = new CallFailure('upstream_rejected', 'words', { status });
+  expect(JSON.parse(renderError(failure, 'req_1'))).toMatchObject({ error: { code: 'invalid_request_error' } });
 });
 
 test('bug: Portkey, an error told as a finish_reason and [DONE]: here it is an error and nothing else', () => {
