@@ -64,7 +64,7 @@ changes, or those of whoever made it. That it was made and that it was used stan
 ## Without it
 
 \`server: { console: off }\` in the configuration: nothing below \`/app\` is served or built, and neither is \`/status\`, which is a page
-of the console and reads its API. No link is printed. \`/healthz\` and \`/readyz\` say how the service is, \`tollgate calls --request-id ID\`
+of the console and reads its API. No link is printed. \`/healthz\` and \`/readyz\` say how the service is, \`tollgate requests --request-id ID\`
 looks a call up, and the command line does all else.`;
 
 export const ROLES_INTRODUCTION = `## Who may do what

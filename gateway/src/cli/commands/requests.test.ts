@@ -29,14 +29,19 @@ function idOf(word: string, agoMs: number): string {
 }
 
 async function idsOf(...flags: string[]): Promise<string[]> {
-  const { stdout } = await runProgram(dataDir, 'calls', '--json', ...flags);
+  const { stdout } = await runProgram(dataDir, 'requests', '--json', ...flags);
   return stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line).request_id.split('-')[1]);
 }
 
-describe('calls', () => {
+describe('requests', () => {
+  test('has its former name as an alias', async () => {
+    const [now, former] = await Promise.all(['requests', 'calls'].map((name) => runProgram(dataDir, name, '--json')));
+    expect(former).toEqual(now);
+  });
+
   test('prints a record in the published words and order, beside the writer', async () => {
     const { stdout } = await runProgram(dataDir, 'calls', '--json', '--request-id', idOf('new', 1_000));
     expect(stdout).toBe(

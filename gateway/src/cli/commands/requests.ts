@@ -21,12 +21,13 @@ const LIMIT_MAX = 100_000;
 /** Adds `calls` to the program. */
 export function register(program: Command, environment: CliEnvironment): void {
   program
-    .command('calls')
-    .description('show the records of calls, newest first')
+    .command('requests')
+    .alias('calls')
+    .description('show request records, newest first')
     .option('--limit <count>', `how many at most, up to ${LIMIT_MAX}`, parseCount(LIMIT_MAX), LIMIT_DEFAULT)
-    .option('--since <span>', 'only calls of the last while, such as 1h', parseSpan)
-    .option('--request-id <id>', 'only the call with this request id')
-    .option('--key <id>', 'only calls made with this key')
+    .option('--since <span>', 'only requests of the last while, such as 1h', parseSpan)
+    .option('--request-id <id>', 'only the request with this id')
+    .option('--key <id>', 'only requests made with this key')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: Flags) => {
       const records = await withReading(environment, async (reading) => {
